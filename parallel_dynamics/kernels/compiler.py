@@ -1,0 +1,140 @@
+"""How kernels are compiled: Numba, with an on-disk cache that follows the sources.
+
+Numba's own cache notices a change in the file of a function but not in the files of what that
+function calls. A module's cache folder is therefore named after a digest of its source and of
+those it imports; it lies in the user's cache folder, so that a package installed read-only
+caches just as well.
+``NUMBA_DISABLE_JIT=1`` runs the same kernels as plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+import hashlib
+import logging
+import os
+from pathlib import Path
+import re
+import threading
+import time
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+from parallel_dynamics.resources import cache_directory
+
+F = TypeVar('F', bound=Callable[..., Any])
+
+_LOG = logging.getLogger('parallel_dynamics')
+_LOCK = threading.Lock()
+_ENTRY_POINTS: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+_IMPORT = re.compile(r'^from parallel_dynamics\.(kernels\.)?(\w+) import', re.MULTILINE)
+
+
+@cache
+def _sources(module: str) -> frozenset[Path]:
+    """Return the files that a kernel module is made of: its own and those it imports."""
+    path = Path(__file__).parent / f'{module}.py'
+    files = {path}
+    for kernels, name in _IMPORT.findall(path.read_text(encoding='utf-8')):
+        if kernels:
+            files |= _sources(name) if name != module else set()
+        else:  # for the constants that are compiled in
+            files.add(path.parent.parent / f'{name}.py')
+    return frozenset(files)
+
+
+def _root() -> Path:
+    return Path(os.environ.get('NUMBA_CACHE_DIR') or cache_directory()) / 'kernels'
+
+
+@cache
+def cache_folder(module: str) -> Path | None:
+    """Return the folder for the compiled functions of a module, or None if it cannot be made."""
+    text = hashlib.sha256(f'{numba.__version__} {np.__version__}'.encode())
+    for path in sorted(_sources(module)):
+        text.update(path.read_bytes())
+    folder = _root() / f'{module}-{text.hexdigest()[:16]}'
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        _LOG.warning('kernels are compiled anew in each process: no cache folder (%s)', error)
+        return None
+    return folder
+
+
+def kernel(function: F) -> F:
+    """Compile a function that other kernels call with Numba, on its first use."""
+    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a kernel into those that call it: arrays cost much to hand on, for a short one."""
+    return _compiled(
+        function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
+    )
+
+
+def entry(function: F) -> F:
+    """Compile a kernel that Python calls, with the way in that this takes; releases the GIL."""
+    return _compiled(function, no_cfunc_wrapper=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    folder = cache_folder(function.__module__.rpartition('.')[2])
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder or before)
+    try:
+        compiled: F = numba.njit(
+            nogil=True, cache=folder is not None, error_model='numpy', fastmath={'contract'},
+            **options,
+        )(function)  # fmt: skip
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled
+
+
+def _type_of(argument: Any) -> Any:
+    """Return Numba's type of an argument; arrays that are read-only do not ask for a kernel anew.
+
+    Kernels write to what their documentation says they write to, and to nothing else.
+    """
+    found = numba.typeof(argument)
+    return found.copy(readonly=False) if isinstance(found, numba.types.Array) else found
+
+
+def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """Return the compiled function for arguments of these types.
+
+    Calling it skips Numba's look-up of types, which would cost more than most kernels do; in
+    return every argument must have exactly the type given here.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    types = tuple(_type_of(argument) for argument in arguments)
+    key = (function, types)
+    with _LOCK:
+        if key not in _ENTRY_POINTS:
+            _announce()
+            started = time.monotonic()
+            function.compile(types)  # type: ignore[attr-defined]
+            _LOG.debug('%s ready in %.1f s', function.__name__, time.monotonic() - started)
+            _ENTRY_POINTS[key] = function.get_overload(types)  # type: ignore[attr-defined]
+    return _ENTRY_POINTS[key]
+
+
+_announced = False
+
+
+def _announce() -> None:
+    """Say once on the log that kernels are compiled, when no cache is there yet."""
+    global _announced
+    if _announced:
+        return
+    _announced = True
+    if not any(_root().rglob('*.nbc')):
+        _LOG.warning('compiling the kernels for the first time on this machine: about 30 s, once')
