@@ -1,0 +1,1 @@
+"""Parameters of a real machine: base parameters, exciting motions, identification."""
