@@ -1,0 +1,36 @@
+"""codourey_burdet_1997: a body-oriented linear form of the dynamics of fully parallel robots."""
+
+from parallel_dynamics.papers.codourey_burdet_1997.delta import (
+    ExactDelta,
+    Geometry,
+    LumpedDelta,
+    State,
+    arm_rotation,
+    state,
+)
+from parallel_dynamics.papers.codourey_burdet_1997.extract import exact_delta, lumped_delta
+from parallel_dynamics.papers.codourey_burdet_1997.linear_form import (
+    BodyMotion,
+    body_matrix,
+    dynamic_matrix,
+    inertial_wrench,
+    parameters,
+    tilde,
+)
+
+__all__ = [
+    'BodyMotion',
+    'ExactDelta',
+    'Geometry',
+    'LumpedDelta',
+    'State',
+    'arm_rotation',
+    'body_matrix',
+    'dynamic_matrix',
+    'exact_delta',
+    'inertial_wrench',
+    'lumped_delta',
+    'parameters',
+    'state',
+    'tilde',
+]
