@@ -19,6 +19,8 @@ from parallel_dynamics.nodes import messages
 pytestmark = pytest.mark.ros
 
 LEAD = 1.5  # s of simulated time from sending a trajectory to its start: it is judged meanwhile
+SETTLED = 0.6  # s after the start: by then it is on it, if it came late
+TRIES = 5
 
 
 def compile_first(robot):
@@ -54,8 +56,10 @@ class ClosedLoop:
             raise
 
     def start_simulator(self):
+        # Simulated time does not wait for this process: what it misses must still be there.
+        deep = {'qos_overrides./platform/pose.publisher.depth': 5000}
         return ros_process.start(
-            'simulator', robot=self.name, mode='lock_step', publish_clock=True
+            'simulator', robot=self.name, mode='lock_step', publish_clock=True, **deep
         )
 
     def start_controller(self):
@@ -113,25 +117,32 @@ class ClosedLoop:
         return 'accepted' in answer and 'starts in 0.000 s' not in answer
 
     def follow(self, trajectory):
-        """Run a trajectory and return the errors of shift and turn, rms, and their amplitudes."""
+        """Run a trajectory and return the errors of shift and turn, rms, and their amplitudes.
+
+        On a busy machine the trajectory may come late, or poses may get lost on their way here:
+        then it is run again.
+        """
         times = trajectory.grid(200.0)
         points = list(zip(times.tolist(), trajectory.sample(times)))
-        for _ in range(5):
+        wanted = 450 * (trajectory.duration - SETTLED)  # of 500 poses per s
+        seen = []
+        for _ in range(TRIES):
             start = self.time + LEAD
             in_time = self.offer(points, start)
             self.wait_until(start + trajectory.duration + 0.01)
-            if in_time:
+            assert 'refused' not in self.controller.output
+            poses = [(messages.seconds(pose.header.stamp) - start, pose)
+                     for pose in list(self.poses)]  # fmt: skip
+            poses = [(at, pose) for at, pose in poses if SETTLED < at <= trajectory.duration]
+            seen.append((in_time, len(poses)))
+            if in_time and len(poses) > wanted:
                 break
-        assert in_time
-        assert 'refused' not in self.controller.output
+        assert in_time and len(poses) > wanted, f'in time, poses of {wanted:.0f}: {seen}'
         errors, displacements = [], []
-        for pose in list(self.poses):
-            since = messages.seconds(pose.header.stamp) - start
-            if 0.6 < since <= trajectory.duration:  # by then it is on it, if it came late
-                wanted = trajectory.at(since).data
-                errors.append(pose_error(wanted, messages.read_pose(pose.pose).data))
-                displacements.append(pose_error(wanted, self.robot.home.data))
-        assert len(errors) > 450 * (trajectory.duration - 0.6)
+        for at, pose in poses:
+            there = trajectory.at(at).data
+            errors.append(pose_error(there, messages.read_pose(pose.pose).data))
+            displacements.append(pose_error(there, self.robot.home.data))
         e, d = np.array(errors).reshape(-1, 2, 3), np.array(displacements).reshape(-1, 2, 3)
         rms = np.sqrt((e**2).sum(axis=2).mean(axis=0))
         return rms, 0.5 * np.linalg.norm(np.ptp(d, axis=0), axis=1)
