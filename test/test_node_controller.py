@@ -53,6 +53,7 @@ class StandIn:
         self.position = np.zeros(3)
         self.velocity = np.zeros(3)
         self.silent = False
+        self.slow = 0.0  # s that its clock is behind
         self.peer = peer
         self.publisher = peer.publisher(JointState, 'joint_states', matched=False)
         self._ending = False
@@ -60,7 +61,8 @@ class StandIn:
         self._thread.start()
 
     def message(self, **changes):
-        stamp = self.peer.node.get_clock().now().to_msg()
+        now = self.peer.node.get_clock().now().nanoseconds
+        stamp = messages.time_message(now - round(1e9 * self.slow))
         message = messages.joint_state_message(self.names, stamp, self.position, self.velocity)
         for field, value in changes.items():
             setattr(message, field, value)
@@ -629,6 +631,17 @@ def test_bad_states_are_refused_and_the_loop_goes_on(bench):
     count = len(bench.efforts)
     bench.peer.wait_for(lambda: len(bench.efforts) > count + 20, 'the loop to go on')
     bench.wait_for_effort(WEIGHT, 'the holding efforts')
+
+
+def test_a_robot_whose_clock_is_another(bench):
+    bench.robot.slow = 100.0
+    bench.peer.wait_for(lambda: bench.level() != b'\0', 'its states to be refused')
+    bench.set(use_stamps=False)
+    bench.peer.wait_for(lambda: bench.level() == b'\0', 'its states to count again')
+    bench.wait_for_effort(WEIGHT, 'the holding efforts')
+    bench.robot.slow = 0.0
+    bench.set(use_stamps=True)
+    bench.peer.wait_for(lambda: bench.level() == b'\0', 'all to be well')
 
 
 def test_a_tilted_base_counts(bench):

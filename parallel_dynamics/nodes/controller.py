@@ -292,19 +292,21 @@ class ControllerNode(LifecycleRobotNode):
 
     def _judge_stamp(self, stamp: float, now: float) -> None:
         back = self._state_stamp - stamp
+        agree = self.parameters['use_stamps']  # this clock and that of the robot
         if back > 0.0:
-            if back <= BACK or now >= self._state_stamp:
+            if back <= BACK or (agree and now >= self._state_stamp):
                 raise pd.InputError(
                     f'joint state: its time is {back:.6f} s before that of the last one'
                 )
             self._restart(back)
-        if self._stepping:
+        if self._stepping or not agree:
             return
         allowed = self.parameters['ramp_after']
         if now - stamp > allowed or stamp - now > 1.0:
             raise pd.InputError(
                 f'joint state: it is {now - stamp:.3f} s old (expected 0 to {allowed:g} s); are '
-                'the clocks of both computers the same, and use_sim_time of all nodes?'
+                'the clocks of both computers the same, and use_sim_time of all nodes? Set '
+                'use_stamps to false where clocks cannot agree'
             )
 
     # ------------------------------------------------------------ desired motions
