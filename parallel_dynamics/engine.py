@@ -28,13 +28,15 @@ from parallel_dynamics.kernels import batch, handle, layout, packing
 from parallel_dynamics.kernels.compiler import entry_point
 from parallel_dynamics.kernels.dynamics import EXTERNAL, MOVING
 from parallel_dynamics.kernels.layout import OK
-from parallel_dynamics.kernels.starting import OUTSIDE, run_program
+from parallel_dynamics.kernels.starting import OUTSIDE, SINGLE, run_program
 from parallel_dynamics.model import RobotModel
 from parallel_dynamics.motion import BaseMotion, PlatformMotion, checked
 from parallel_dynamics.spatial import Array
 from parallel_dynamics.unrolling import tracing
 from parallel_dynamics.unrolling.programs import Programs
 
+# Plain Python has no use for addresses.
+EVALUATE = batch.evaluate if numba.config.DISABLE_JIT else handle.evaluate
 UNROLLED_TASKS = {batch.INVERSE: tracing.INVERSE, batch.DIRECT: tracing.DIRECT}
 UNROLL_FROM = 16384
 """States from which on a batch is worth a program written for the robot."""
@@ -88,9 +90,8 @@ class Engine:
         self.programs = Programs(self.packed, _home_row(model), self._solve_positions)
         self.unrolls = not numba.config.DISABLE_JIT
         self.specialised = False
-        self._evaluate_one: Callable[..., Any] = self._evaluate_one_slowly
         self._evaluate = self.compiled(
-            batch.evaluate, self.options, 0, np.zeros((1, 24)), self.at_rest, self.at_rest,
+            EVALUATE, self.options, 0, np.zeros((1, 24)), self.at_rest, self.at_rest,
             self._joints_out, self._report, 0, 0,
         )  # fmt: skip
 
@@ -120,9 +121,18 @@ class Engine:
         """The record of this thread's workspace that holds S, L S and the outcome."""
         return self.arguments[10][0]
 
+    @property
+    def _first(self) -> tuple[Any, ...]:
+        """Robot and workspace of this thread, as ``EVALUATE`` takes them."""
+        try:
+            return self._local.first  # type: ignore[no-any-return]
+        except AttributeError:
+            self._local.first = _taken_by(EVALUATE, self.arguments)
+            return self._local.first  # type: ignore[no-any-return]
+
     def compiled(self, function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
         """Return the entry point of a kernel for this engine's arrays and some more arguments."""
-        return entry_point(function, *self.arguments, *arguments)
+        return entry_point(function, *_taken_by(function, self.arguments), *arguments)
 
     def forget(self) -> None:
         """Make the next solution start from home, not from the last one."""
@@ -143,7 +153,7 @@ class Engine:
         what the kernels found.
         """
         status = self._evaluate(
-            *self.arguments,
+            *self._first,
             self.options if options is None else options,
             task,
             motion.rows,
@@ -161,17 +171,11 @@ class Engine:
         self, task: int, motion: PlatformMotion, out: Array, efforts: Array | None = None
     ) -> None:
         """As :meth:`evaluate` without external input or options, and quicker."""
-        given = self.at_rest if efforts is None else efforts
         if self.unrolls and task in UNROLLED_TASKS:
+            given = self.at_rest if efforts is None else efforts
             if self.run_program(UNROLLED_TASKS[task], motion, given, out):
                 return
-        try:
-            held = self._local.handle
-        except AttributeError:
-            held = self._make_handle()
-        status = self._evaluate_one(held, task, motion.rows, given, out)
-        if status:
-            self.fail(status, motion)
+        self.evaluate(task, motion, out, None, efforts)
 
     def specialise(self, home: PlatformMotion, batches: bool) -> None:
         """Make the programs of the dynamics now, and use those of batches for small ones too."""
@@ -206,11 +210,8 @@ class Engine:
         self, task: str, motion: PlatformMotion, tables: Any = ()
     ) -> tuple[Callable[..., int], Any]:
         """Return how this thread runs the program of a task."""
-        if not hasattr(self._local, 'handle'):
-            self._make_handle()
-        order, kept = self.programs.one(
-            task, motion.rows, self.at_rest, self._local.handle, tables
-        )
+        (held,) = self._first
+        order, kept = self.programs.one(task, motion.rows, self.at_rest, held, tables)
         run: Callable[..., int] = _outside
         if order is not None:
             run = entry_point(run_program, order, motion.rows, self.at_rest, self.at_rest)
@@ -220,25 +221,11 @@ class Engine:
         self._local.kept_by_programs.append(kept)
         return run, order
 
-    def _make_handle(self) -> Any:
-        """Return the handle of this thread's arrays; plain Python has no use for addresses."""
-        kept = (*self.arguments, self.options, self._report, self.at_rest)
+    def stage_program(self, physics: Any, moving: bool) -> tuple[Any, tuple[Any, ...]]:
+        """Return the order for the stages of a simulation step, and what it must keep."""
         if numba.config.DISABLE_JIT:
-            self._evaluate_one = self._evaluate_one_slowly
-            return None
-        held = handle.make_handle(*kept)
-        self._evaluate_one = entry_point(
-            handle.evaluate_one, held, 0, np.zeros((1, 24)), self.at_rest, self._joints_out
-        )
-        self._local.handle, self._local.kept = held, kept
-        return held
-
-    def _evaluate_one_slowly(self, _: Any, task: int, *rest: Any) -> int:
-        motions, efforts, out = rest
-        return int(self._evaluate(
-            *self.arguments, self.options, task, motions, self.at_rest, efforts, out,
-            self._report, 0, 1,
-        ))  # fmt: skip
+            return np.zeros(SINGLE, np.int64), ()
+        return self.programs.stage(physics, moving)
 
     def evaluate_batch(
         self,
@@ -259,14 +246,14 @@ class Engine:
         arguments = (self.options if options is None else options, task)
         if left is None:
             return self.run_batch(
-                batch.evaluate, len(motion), *arguments, motion.rows, external, efforts, out
+                EVALUATE, len(motion), *arguments, motion.rows, external, efforts, out
             )
         reports = np.zeros((len(motion), 5))
         if len(left):
             rest = np.zeros((len(left), out.shape[1]))
             given = [a[left] if len(a) > 1 else a for a in (external, efforts)]
             reports[left] = self.run_batch(
-                batch.evaluate, len(left), *arguments, motion.rows[left], *given, rest
+                EVALUATE, len(left), *arguments, motion.rows[left], *given, rest
             )
             out[left] = rest
         return reports
@@ -298,9 +285,10 @@ class Engine:
         """Write joint positions (packed order) of some states; return the status of each."""
         count = len(self.model.joints)
         out, reports = np.zeros((len(motions), 3 * count)), np.zeros((max(2, len(motions)), 5))
+        arrays = (*self.packed.static, *self.packed.workspace()[0])
         self._evaluate(
-            *self.packed.static, *self.packed.workspace()[0], self.options, batch.POSITIONS,
-            motions, self.at_rest, self.at_rest, out, reports, first, last,
+            *_taken_by(EVALUATE, arrays), self.options, batch.POSITIONS, motions, self.at_rest,
+            self.at_rest, out, reports, first, last,
         )  # fmt: skip
         positions[first:last] = out[first:last, :count]
         return reports[first:last, 0]
@@ -333,7 +321,8 @@ class Engine:
 
         def work(first: int, last: int) -> None:
             scratch = self.arguments[4:] if count == 1 else self.packed.workspace()[0]
-            call(*self.packed.static, *scratch, *arguments, reports, first, last)
+            arrays = (*self.packed.static, *scratch)
+            call(*_taken_by(function, arrays), *arguments, reports, first, last)
 
         self._spread(work, count)
         return reports[:count]
@@ -490,6 +479,11 @@ class Engine:
         if status == layout.UNREACHABLE:
             return UnreachableError(message, **evidence)
         return SingularityError(message, **evidence)
+
+
+def _taken_by(function: Callable[..., Any], arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return robot and workspace as a kernel takes them, which must be kept meanwhile."""
+    return (handle.make_handle(*arrays),) if function is handle.evaluate else arrays
 
 
 def _home_row(model: RobotModel) -> Array:

@@ -14,7 +14,7 @@ from parallel_dynamics.engine import Engine, single
 from parallel_dynamics.errors import InputError, SingularityError
 from parallel_dynamics.jacobians import Jacobians, jacobians
 from parallel_dynamics.joint_forces import JointForces, JointForceSolver
-from parallel_dynamics.kernels import batch, forward, layout
+from parallel_dynamics.kernels import batch, forward, layout, projection
 from parallel_dynamics.kernels.chain import pack_chain, solve_chain
 from parallel_dynamics.kernels.compiler import entry_point
 from parallel_dynamics.kernels.packing import home_pose
@@ -206,7 +206,7 @@ class Robot:
         check_invalid(invalid)
         single_motion = not self._is_batch(m)
         out = np.array(m.rows)
-        reports = self.engine.run_batch(forward.project_many, len(out), choice, out)
+        reports = self.engine.run_batch(projection.project_many, len(out), choice, out)
         self._settle(reports, m, invalid, out, single_motion)
         return PlatformMotion._wrap(out[0] if single_motion else out)  # type: ignore[no-any-return]
 
@@ -367,10 +367,7 @@ class Robot:
 
     def _split_acceleration(self, m: PlatformMotion) -> tuple[PlatformMotion, PlatformMotion]:
         """Split into the motion at V_r' = 0 and, at rest, S V_r'."""
-        independent = np.zeros_like(m.twist_rate)
-        columns = list(self.engine.independent)
-        independent[..., columns] = m.twist_rate[..., columns]
-        at_rest = m.replace(np.zeros_like(m.twist), independent)
+        at_rest = m.replace(np.zeros_like(m.twist), m.twist_rate)
         if self.dof == 6:
             return m.replace(m.twist, np.zeros_like(m.twist)), at_rest
         moving = self._with_allowed_acceleration(at_rest)

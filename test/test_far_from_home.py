@@ -11,6 +11,7 @@ import math
 import numpy as np
 import odder_robots
 import pytest
+import robots
 from scipy.spatial.transform import Rotation
 import tiny_robots
 
@@ -213,3 +214,39 @@ def test_numbers_that_would_overflow_are_refused():
     home = pd.load_robot('delta').home
     with pytest.raises(pd.InputError, match='below 1e\\+60'):
         pd.PlatformMotion(home.position, home.rotation, [1e160, 0.0, 0.0])
+
+
+@pytest.mark.parametrize('angle', [90.0, 89.99999])
+def test_efforts_have_parts_where_another_component_moves_it(robot, angle):
+    m = turning(math.radians(angle))
+    parts = robot.effort_parts(m)
+    np.testing.assert_allclose(sum(parts.values()), robot.inverse_dynamics(m), rtol=1e-9)
+    moved = parts['platform_inertia'] + parts['leg_inertia']
+    np.testing.assert_allclose(moved, 0.7 * INERTIA, rtol=1e-6)
+
+
+@pytest.mark.parametrize('label', ['delta', 'orthoglide'])
+def test_a_pose_is_projected_on_the_assembly_that_home_belongs_to(label):
+    """The plate of a Delta that is turned far enough has another place among the same rods."""
+    robot = robots.load(label)
+    rng = np.random.default_rng(5)
+    size = float(robot.engine.packed.system[0]['size'])
+    found = 0
+    for angle in np.repeat([0.8, 1.3, 1.6], 25):
+        axis = rng.normal(size=3)
+        turn = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)).as_matrix()
+        shift = 0.25 * size * rng.uniform(-1, 1, 3)
+        try:
+            m = robot.project(
+                pd.PlatformMotion(robot.home.position + shift, turn @ robot.home.rotation)
+            )
+        except pd.ParallelDynamicsError:
+            continue
+        found += 1
+        np.testing.assert_allclose(m.position, robot.home.position + shift, atol=1e-9)
+        np.testing.assert_allclose(m.rotation, robot.home.rotation, atol=1e-7)
+        back = robot.forward_kinematics(
+            robot.inverse_kinematics(m).position[list(robot.model.actuators)]
+        )
+        np.testing.assert_allclose(back.position, m.position, atol=1e-7)
+    assert found > 50

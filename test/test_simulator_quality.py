@@ -272,3 +272,39 @@ def test_stopped_runs_do_not_stop_the_others():
         sim.run(efforts[1], 1e-3, 3000)
     assert caught.value.event == many.events[1]
     assert caught.value.time == pytest.approx(many.time[1])
+
+
+# ---------------------------------------------------------------- code written for the robot
+
+
+@pytest.mark.parametrize('method', ['rk4', 'gauss', 'dop853'])
+@pytest.mark.parametrize('friction', ['none', 'smooth', 'stick'])
+def test_steps_by_code_written_for_the_robot_are_those_of_the_kernels(method, friction):
+    """Stages of a step are evaluated by it where there is such code; nothing else may change."""
+    robot = robots.load('irregular_stewart')
+    rng = np.random.default_rng(3)
+    efforts = robot.inverse_dynamics(robot.home) + 5.0 * rng.normal(size=(200, 6))
+    base = pd.BaseMotion(np.eye(3), [0.1, 0, 0], [0, 0.2, 0.1], [0.3, 0, 0.5], [0.1, 0, 0.2])
+    wrench = rng.normal(size=6)
+    ends = []
+    for code in (True, False):
+        sim = pd.Simulator(robot, method, friction=friction, springs=springs(robot, 0.1))
+        assert all(order.any() for order, _ in sim._orders)  # for a base at rest and a moving one
+        if not code:
+            sim._orders = [(np.zeros_like(order), kept) for order, kept in sim._orders]
+        sim.reset(pushed(robot, 0.2))
+        sim.run(efforts[:100], 1e-3, wrench=wrench)
+        sim.run(efforts[100:], 1e-3, base=base)
+        ends.append(sim.state.data)
+    # A reversal in smooth friction is followed to a tolerance, and where it ends may differ.
+    atol = 1e-7 if friction == 'smooth' else 1e-9
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=atol)
+    assert not np.array_equal(ends[0], ends[1])  # it was not the same code twice
+
+
+def test_stops_and_fewer_freedoms_do_without_such_code():
+    for sim in (
+        pd.Simulator(robots.load('delta')),
+        pd.Simulator(robots.load('gough_stewart'), limits='stiff'),
+    ):
+        assert not any(order.any() for order, _ in sim._orders)

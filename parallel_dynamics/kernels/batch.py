@@ -1,4 +1,4 @@
-"""What Python calls: one compiled function for the states of a batch, or for a single one.
+"""What Python calls, through a ``handle``: one function for the states of a batch, or for one.
 
 All kernels take the robot (system, legs, joints, closures), the scratch of one thread (bodies,
 coordinates, rows, pull, stack, scratch, work) and then their own input and output. A motion is a
@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 from parallel_dynamics.kernels.assembly import write_report
-from parallel_dynamics.kernels.compiler import entry, kernel
+from parallel_dynamics.kernels.compiler import kernel
 from parallel_dynamics.kernels.dynamics import (
     bias,
     bodies_dynamics,
@@ -20,7 +20,7 @@ from parallel_dynamics.kernels.dynamics import (
     solve_acceleration,
     solve_efforts,
 )
-from parallel_dynamics.kernels.layout import FREE, NOT_FINITE, OK, OWN
+from parallel_dynamics.kernels.layout import NOT_FINITE, OK
 from parallel_dynamics.kernels.leading import find_positions
 from parallel_dynamics.kernels.velocity import solve_accelerations, solve_velocities
 from parallel_dynamics.motion import LARGEST
@@ -29,7 +29,7 @@ from parallel_dynamics.motion import LARGEST
 POSITIONS, VELOCITIES, ACCELERATIONS, INVERSE, DIRECT, INERTIA, ALLOWED = range(1, 8)
 
 
-@entry
+@kernel
 def evaluate(
     system: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, work: Any, options: Any, task: int, motions: Any,
@@ -40,15 +40,13 @@ def evaluate(
     A row of ``out`` holds: for kinematics the joints' positions, velocities and accelerations
     (3 x joints, packed order); INVERSE the efforts (n); DIRECT the acceleration (6); INERTIA
     mass matrix (n x n), bias (n), kinetic and potential energy; ALLOWED the acceleration (6)
-    with its dependent components as the closures ask. ``external`` and ``efforts`` have one row
-    for all states, or one for each.
+    with its dependent components as the closures ask, for robots of less than six freedoms.
+    ``external`` and ``efforts`` have one row for all states, or one for each.
     """
     s = system[0]
     w = work[0]
     status = OK
     w['angles_unwanted'] = task > ACCELERATIONS and task != INERTIA
-    if task == ALLOWED:
-        w['choice'] = OWN
     for i in range(first, last):
         motion = motions[i]
         push = external[i if external.shape[0] > 1 else 0]
@@ -82,15 +80,13 @@ def evaluate(
                 for m in range(6):
                     out[i, m] = w['s'][m]
                     for k in range(s['dof']):
-                        out[i, m] += w['S'][m, k] * motion[18 + s['independent'][k]]
+                        out[i, m] += w['S'][m, k] * motion[18 + w['independent'][k]]
             else:
                 bias(s, joints, bodies, coordinates, w, motion, push, options[0])
                 mass_matrix(s, legs, joints, bodies, coordinates, scratch, w)
                 write_inertia(s, joints, bodies, w, motion, out[i])
         write_report(w, status, reports[i if reports.shape[0] > 1 else 0])
     w['angles_unwanted'] = 0
-    if task == ALLOWED:
-        w['choice'] = FREE
     return status
 
 

@@ -95,7 +95,19 @@ def _compiled(function: F, **options: bool) -> F:
         )(function)  # fmt: skip
     finally:
         numba.config.CACHE_DIR = before
+    if not numba.config.DISABLE_JIT:
+        _take_all_numbers_alike(compiled)
     return compiled
+
+
+def _take_all_numbers_alike(compiled: Any) -> None:
+    """Keep Numba from compiling a kernel anew for each 0, 1, 2 that stands in a call of it."""
+    template = compiled.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return template(tuple(numba.types.unliteral(a) for a in args), kws)
+
+    compiled.get_call_template = get_call_template
 
 
 def _type_of(argument: Any) -> Any:
@@ -119,7 +131,7 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
     key = (function, types)
     with _LOCK:
         if key not in _ENTRY_POINTS:
-            _announce()
+            _announce(function)
             started = time.monotonic()
             function.compile(types)  # type: ignore[attr-defined]
             _LOG.debug('%s ready in %.1f s', function.__name__, time.monotonic() - started)
@@ -127,14 +139,20 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
     return _ENTRY_POINTS[key]
 
 
-_announced = False
+SLOW = {
+    'evaluate': 'kinematics and dynamics', 'forward_many': 'forward kinematics',
+    'joint_forces': 'joint forces', 'regress': 'the linear form', 'advance': 'the simulator',
+    'regress_wrench': 'the linear form of joint forces', 'survey': 'maps',
+}  # fmt: skip
+"""Kernels that take some ten seconds to compile, by what they are for."""
 
 
-def _announce() -> None:
-    """Say once on the log that kernels are compiled, when no cache is there yet."""
-    global _announced
-    if _announced:
-        return
-    _announced = True
-    if not any(_root().rglob('*.nbc')):
-        _LOG.warning('compiling the kernels for the first time on this machine: about 30 s, once')
+def _announce(function: Any) -> None:
+    """Say on the log that a kernel is compiled for which there is no cache yet."""
+    name = function.py_func.__name__
+    folder = cache_folder(function.py_func.__module__.rpartition('.')[2])
+    if name in SLOW and not (folder and any(folder.rglob(f'*.{name}-*.nbi'))):
+        _LOG.warning(
+            'compiling %s for the first time on this machine: up to half a minute, once',
+            SLOW[name],
+        )

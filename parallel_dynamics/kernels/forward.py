@@ -32,7 +32,6 @@ from parallel_dynamics.kernels.position import (
     TRUSTED_STEP,
     leg_residual,
     place_joints,
-    place_platform,
     scaled_step,
 )
 from parallel_dynamics.kernels.velocity import (
@@ -360,85 +359,6 @@ def recall(bodies: Any, coordinates: Any, memory: Any, count: int) -> None:
             bodies[1]['R'][i, k] = memory[count + 3 + 3 * i + k]
     for k in range(count):
         coordinates[k]['q'] = memory[k]
-
-
-@kernel
-def project_one(
-    system: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
-    pull: Any, stack: Any, scratch: Any, work: Any, motion: Any,
-) -> int:  # fmt: skip
-    """Put a motion on the closures, in place: pose, twist and acceleration.
-
-    Only dependent components change. Starts from the joints as they stand when
-    ``work['warm']``, else from those that suit the pose best.
-    """
-    s = system[0]
-    w = work[0]
-    if w['warm'] == 0:
-        solve_positions(s, legs, joints, closures, bodies, coordinates, rows, w, scratch, motion)
-    w['warm'] = 0
-    place_platform(bodies, motion)
-    status = UNREACHABLE
-    for i in range(s['dof']):
-        w['b'][i] = 0.0
-    residual = 1e300
-    for iteration in range(30):
-        status = linearise(
-            s, legs, joints, closures, bodies, coordinates, rows, pull, stack, w
-        )
-        if status != OK:
-            return status
-        size = take_step(s, joints, bodies, coordinates, w)
-        w['iterations'] = iteration + 1
-        status = UNREACHABLE
-        if settled(s, w['residual'], residual, size, 1e-9):
-            status = OK
-            break
-        residual = w['residual']
-    if status != OK:
-        return status
-    orthonormalise(bodies[1])
-    for i in range(3):
-        motion[i] = bodies[1]['p'][i]
-        for k in range(3):
-            motion[3 + 3 * i + k] = bodies[1]['R'][i, k]
-    for leg in range(s['legs']):
-        place_joints(joints, bodies, coordinates, legs[leg]['joint0'], legs[leg]['joint1'])
-    w['warm'] = 1
-    for _ in range(1 if s['dof'] == 6 else 2):
-        # The first S is that of the last iterate; the second is exact, and its drift with it.
-        project_rate(s, w, motion, 12, False)
-        status = solve_velocities(
-            s, legs, joints, closures, bodies, coordinates, rows, pull, stack, w, motion
-        )
-        if status != OK:
-            return status
-    project_rate(s, w, motion, 18, True)
-    return OK
-
-
-@entry
-def project_many(
-    system: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
-    pull: Any, stack: Any, scratch: Any, work: Any, choice: int, motions: Any, reports: Any,
-    first: int, last: int,
-) -> int:  # fmt: skip
-    """Put motions ``first`` to ``last - 1`` on the closures; return the status of the last.
-
-    ``choice`` is OWN where the robot's own independent components are to be kept, FREE where any
-    may be, since the motions are all but allowed.
-    """
-    status = OK
-    work[0]['choice'] = choice
-    for i in range(first, last):
-        work[0]['warm'] = COLD
-        status = project_one(
-            system, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, work,
-            motions[i],
-        )  # fmt: skip
-        write_report(work[0], status, reports[i])
-    work[0]['choice'] = FREE
-    return status
 
 
 @kernel

@@ -1,7 +1,7 @@
 """One array in place of eleven: unpacking arrays is most of what a call from Python costs.
 
-A handle (42,) of int64 holds address and shape of the arrays that a robot's kernels take first,
-and of a report. Whoever makes one must keep those arrays alive.
+A handle (33,) of int64 holds address and shape of the arrays that a robot's kernels take first.
+Whoever makes one must keep those arrays alive.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 import numpy as np
 
-from parallel_dynamics.kernels.batch import evaluate
+from parallel_dynamics.kernels.batch import evaluate as evaluate_states
 from parallel_dynamics.kernels.compiler import entry
 from parallel_dynamics.kernels.layout import (
     BODY,
@@ -21,14 +21,13 @@ from parallel_dynamics.kernels.layout import (
     COORDINATE,
     JOINT,
     LEG,
-    OPTIONS,
     SYSTEM,
     WORK,
 )
 
 
 def make_handle(*arrays: Any) -> Any:
-    """Return the handle of system ... work, options, a report and the input of a base at rest."""
+    """Return the handle of robot and workspace: system, legs, ... scratch, work."""
     rows = [(a.ctypes.data, a.shape[0], a.shape[1] if a.ndim > 1 else 1) for a in arrays]
     return np.array(rows, np.int64).ravel()
 
@@ -44,10 +43,13 @@ def _pointer(typing_context: Any, address: Any) -> Any:
 
 
 @entry
-def evaluate_one(handle: Any, task: int, motions: Any, efforts: Any, out: Any) -> int:
-    """``batch.evaluate`` for one state, a base at rest and nothing external."""
+def evaluate(
+    handle: Any, options: Any, task: int, motions: Any, external: Any, efforts: Any, out: Any,
+    reports: Any, first: int, last: int,
+) -> int:  # fmt: skip
+    """``batch.evaluate`` for a robot and a workspace behind a handle."""
     h = handle
-    return evaluate(
+    return evaluate_states(
         carray(_pointer(h[0]), (h[1],), SYSTEM), carray(_pointer(h[3]), (h[4],), LEG),
         carray(_pointer(h[6]), (h[7],), JOINT), carray(_pointer(h[9]), (h[10],), CLOSURE),
         carray(_pointer(h[12]), (h[13],), BODY), carray(_pointer(h[15]), (h[16],), COORDINATE),
@@ -55,7 +57,6 @@ def evaluate_one(handle: Any, task: int, motions: Any, efforts: Any, out: Any) -
         carray(_pointer(h[21]), (h[22], h[23]), np.float64),
         carray(_pointer(h[24]), (h[25], h[26]), np.float64),
         carray(_pointer(h[27]), (h[28], h[29]), np.float64),
-        carray(_pointer(h[30]), (h[31],), WORK), carray(_pointer(h[33]), (h[34],), OPTIONS), task,
-        motions, carray(_pointer(h[39]), (h[40], h[41]), np.float64), efforts, out,
-        carray(_pointer(h[36]), (h[37], h[38]), np.float64), 0, 1,
+        carray(_pointer(h[30]), (h[31],), WORK),
+        options, task, motions, external, efforts, out, reports, first, last,
     )  # fmt: skip

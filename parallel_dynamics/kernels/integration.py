@@ -110,13 +110,15 @@ def too_rough(s: Any, K: Any, h: float, rough: float, motion: Any) -> bool:
 def advance(
     system: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, work: Any, options: Any, physics: Any, settings: Any,
-    tableaus: Any, steps: int, h: float, efforts: Any, noise: Any, external: Any, states: Any,
-    traces: Any, stride: int, reports: Any, first: int, last: int,
+    program: Any, tableaus: Any, steps: int, h: float, efforts: Any, noise: Any, external: Any,
+    states: Any, traces: Any, stride: int, reports: Any, first: int, last: int,
 ) -> int:  # fmt: skip
     """Take ``steps`` steps of length h with simulations ``first`` to ``last - 1``.
 
     Parameters
     ----------
+    program : (SINGLE,)
+        What ``evaluate_stage`` starts; zero where there is no such program.
     efforts, noise : (1 or N, rows, n)
         As ``effort_now`` takes them.
     external : (1 or N, 1 or steps, 28)
@@ -137,12 +139,13 @@ def advance(
     kept = np.zeros(states.shape[1])
     vectors = np.zeros((3, 32 + states.shape[1]))
     box = np.zeros((10 + 3 * joints.shape[0], joints.shape[0] + 8))
+    order = program.copy()  # of this thread
     status = OK
     for i in range(first, last):
         report = reports[i]
         status = advance_one(
             s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-            options[0], physics, settings[0], tableaus, steps, h,
+            options[0], physics, settings[0], order, tableaus, steps, h,
             efforts[i if efforts.shape[0] > 1 else 0], noise[i if noise.shape[0] > 1 else 0],
             external[i if external.shape[0] > 1 else 0], states[i],
             traces[i if traces.shape[0] > 1 else 0], stride, report, K, motions, kept, vectors,
@@ -157,9 +160,9 @@ def advance(
 def advance_one(
     s: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, w: Any, options: Any, physics: Any, settings: Any,
-    tableaus: Any, steps: int, h: float, efforts: Any, noise: Any, external: Any, state: Any,
-    trace: Any, stride: int, report: Any, K: Any, motions: Any, kept: Any, vectors: Any,
-    box: Any,
+    order: Any, tableaus: Any, steps: int, h: float, efforts: Any, noise: Any, external: Any,
+    state: Any, trace: Any, stride: int, report: Any, K: Any, motions: Any, kept: Any,
+    vectors: Any, box: Any,
 ) -> int:  # fmt: skip
     """Take the steps of one simulation; see ``advance``."""
     n = s['dof']
@@ -212,8 +215,8 @@ def advance_one(
             if mode != REST:
                 status = one_step(
                     s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-                    options, physics, settings, push, efforts, noise, step, steps, h, state, mode,
-                    held, pushed, gamma, tableaus, K, motions,
+                    options, physics, settings, order, push, efforts, noise, step, steps, h, state,
+                    mode, held, pushed, gamma, tableaus, K, motions,
                 )  # fmt: skip
             if status != OK:
                 break
@@ -294,8 +297,8 @@ def advance_one(
 def one_step(
     s: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, w: Any, options: Any, physics: Any, settings: Any,
-    push: Any, efforts: Any, noise: Any, step: int, steps: int, h: float, state: Any, mode: int,
-    held: Any, pushed: Any, gamma: Any, tableaus: Any, K: Any, motions: Any,
+    order: Any, push: Any, efforts: Any, noise: Any, step: int, steps: int, h: float, state: Any,
+    mode: int, held: Any, pushed: Any, gamma: Any, tableaus: Any, K: Any, motions: Any,
 ) -> int:  # fmt: skip
     """One step by the method chosen, from motions[1] (evaluated) to motions[1] (not yet)."""
     origin, motion, centre = motions[0], motions[1], motions[2]
@@ -305,18 +308,18 @@ def one_step(
     if mode == BY_LAW or settings['method'] == CONTROLLED:
         return controlled_steps(
             s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-            options, physics, settings, push, efforts, noise, step, steps, h, state, mode, held,
-            pushed, gamma, tableaus[EIGHTH], K, origin, motion,
+            options, physics, settings, order, push, efforts, noise, step, steps, h, state, mode,
+            held, pushed, gamma, tableaus[EIGHTH], K, origin, motion,
         )  # fmt: skip
     if settings['method'] == GAUSS:
         return gauss_step(
             s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-            options, physics, settings, push, efforts, noise, step, steps, h, state, mode, held,
-            pushed, gamma, K, origin, centre, motion,
+            options, physics, settings, order, push, efforts, noise, step, steps, h, state, mode,
+            held, pushed, gamma, K, origin, centre, motion,
         )  # fmt: skip
     status = explicit_step(
         s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w, options,
-        physics, settings, push, efforts, noise, step, steps, 0.0, h, h, state, mode, held,
+        physics, settings, order, push, efforts, noise, step, steps, 0.0, h, h, state, mode, held,
         pushed, gamma, tableaus[0], settings['stages'], K, origin, motion,
     )  # fmt: skip
     if status == OK and settings['rough'] > 0.0 and too_rough(s, K, h, settings['rough'], motion):

@@ -14,11 +14,13 @@ from parallel_dynamics.kernels.compiler import entry, kernel
 from parallel_dynamics.kernels.layout import FRICTION_VELOCITY
 
 # One record per packed joint. friction N or N m; damping per m/s or rad/s; spring per m or rad,
-# about rest, with preload; stops at lower and upper.
+# about rest, with preload; stops at lower and upper. ``acts``: whether any of them but a stop.
 JOINT_PHYSICS = np.dtype(
-    [(name, 'f8') for name in ('friction', 'damping', 'spring', 'rest', 'preload', 'lower',
-                               'upper', 'stop_stiffness', 'stop_damping')]
+    [('acts', 'i8')]
+    + [(name, 'f8') for name in ('friction', 'damping', 'spring', 'rest', 'preload', 'lower',
+                                 'upper', 'stop_stiffness', 'stop_damping')]
 )  # fmt: skip
+ACTING = ('friction', 'damping', 'spring', 'preload')
 
 # How Coulomb friction acts during a step: by its law (saturated), or held at a given effort.
 BY_LAW, HELD = 0, 1
@@ -55,6 +57,8 @@ def add_joint_efforts(
     """Add the joints' efforts to ``wrench`` (6,) on the platform; velocities must be solved."""
     for j in range(system['joints']):
         record = physics[j]
+        if record['acts'] == 0 and stops == 0:
+            continue
         q = bodies[j + 2]['q']
         qd = bodies[j + 2]['qd']
         tau = record['preload'] - record['spring'] * (q - record['rest'])
@@ -66,11 +70,10 @@ def add_joint_efforts(
                 tau -= held[j]
         if stops:
             tau += stop_effort(record, q, qd)
-        if tau != 0.0:
-            tau *= joints[j]['ratio']
-            g = coordinates[joints[j]['coordinate']]['G']
-            for m in range(6):
-                wrench[m] += tau * g[m]
+        tau *= joints[j]['ratio']
+        g = coordinates[joints[j]['coordinate']]['G']
+        for m in range(6):
+            wrench[m] += tau * g[m]
 
 
 @entry

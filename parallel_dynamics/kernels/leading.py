@@ -48,7 +48,28 @@ def find_positions(
     if status == OK or system['dof'] == 6:
         return status
     leg, residual, pivot = work['leg'], work['residual'], work['pivot']
-    fraction, choice = work['fraction'], work['choice']
+    fraction = work['fraction']
+    outcome = lead_home_to(
+        system, legs, joints, closures, bodies, coordinates, rows, pull, stack, work, motion
+    )
+    if outcome == THERE:
+        work['warm'] = WARM
+        if OK == solve_positions(
+            system, legs, joints, closures, bodies, coordinates, rows, work, scratch, motion
+        ):
+            return OK
+    work['leg'], work['residual'], work['pivot'] = leg, residual, pivot
+    work['fraction'] = fraction
+    return status
+
+
+@kernel
+def lead_home_to(
+    system: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
+    pull: Any, stack: Any, work: Any, motion: Any,
+) -> int:  # fmt: skip
+    """``lead`` in long steps, or where that loses its way in short ones."""
+    choice = work['choice']
     work['choice'] = GIVEN
     outcome = lead(
         system, legs, joints, closures, bodies, coordinates, rows, pull, stack, work, motion,
@@ -60,15 +81,7 @@ def find_positions(
             0.2 * LONGEST,
         )  # fmt: skip
     work['choice'] = choice
-    if outcome == THERE:
-        work['warm'] = WARM
-        if OK == solve_positions(
-            system, legs, joints, closures, bodies, coordinates, rows, work, scratch, motion
-        ):
-            return OK
-    work['leg'], work['residual'], work['pivot'] = leg, residual, pivot
-    work['fraction'] = fraction
-    return status
+    return int(outcome)
 
 
 @kernel

@@ -13,8 +13,8 @@ import numpy as np
 
 from parallel_dynamics.kernels.batch import INERTIA, evaluate
 from parallel_dynamics.kernels.compiler import entry, kernel
-from parallel_dynamics.kernels.forward import project_one
 from parallel_dynamics.kernels.layout import ACTUATION_SINGULAR, FREE, OK, OWN
+from parallel_dynamics.kernels.projection import project_one
 
 # Columns of a row of ``survey``; the static efforts (n) follow.
 CONDITION, SMALLEST, MARGIN, EFFORT, MOVING, FORCE, MOMENT, FIRST_EFFORT = range(8)
@@ -28,11 +28,12 @@ def project_poses(
 ) -> int:  # fmt: skip
     """Put motions ``first`` to ``last - 1`` on the closures, in place."""
     work[0]['choice'] = OWN
+    poses = np.empty((2, 12))
     for i in range(first, last):
         work[0]['warm'] = 0
         status = project_one(
             system, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, work,
-            motions[i],
+            motions[i], poses,
         )  # fmt: skip
         reports[i, 0] = status
     work[0]['choice'] = FREE

@@ -22,6 +22,7 @@ from parallel_dynamics.kernels.stages import (
     SUBSTEPS,
     effort_now,
     evaluate_motion,
+    evaluate_stage,
 )
 
 WIDEST = 16  # stages that a tableau may have
@@ -42,9 +43,9 @@ def predict_joints(coordinates: Any, start: Any, count: int, seconds: float) -> 
 def explicit_step(
     s: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, w: Any, options: Any, physics: Any, settings: Any,
-    external: Any, efforts: Any, noise: Any, step: int, steps: int, at: float, h: float,
-    whole: float, state: Any, mode: int, held: Any, pushed: Any, gamma: Any, tableau: Any,
-    stages: int, K: Any, origin: Any, motion: Any,
+    order: Any, external: Any, efforts: Any, noise: Any, step: int, steps: int, at: float,
+    h: float, whole: float, state: Any, mode: int, held: Any, pushed: Any, gamma: Any,
+    tableau: Any, stages: int, K: Any, origin: Any, motion: Any,
 ) -> int:  # fmt: skip
     """One explicit Runge-Kutta step of length h from ``origin`` to ``motion``.
 
@@ -74,9 +75,9 @@ def explicit_step(
             s['dof'], efforts, noise, step, steps, at + node * h, whole, settings['lag'],
             state[LAG : LAG + 6], gamma,
         )  # fmt: skip
-        status = evaluate_motion(
+        status = evaluate_stage(
             s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-            options, physics, settings, external, gamma, mode, held, pushed, motion, 1e-7,
+            options, physics, settings, order, external, gamma, mode, held, pushed, motion, 1e-7,
         )  # fmt: skip
         if status != OK:
             return status
@@ -117,8 +118,9 @@ def gauss_velocities(origin: Any, h: float, K: Any, eta: Any) -> None:
 def gauss_step(
     s: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, w: Any, options: Any, physics: Any, settings: Any,
-    external: Any, efforts: Any, noise: Any, step: int, steps: int, h: float, state: Any,
-    mode: int, held: Any, pushed: Any, gamma: Any, K: Any, origin: Any, centre: Any, motion: Any,
+    order: Any, external: Any, efforts: Any, noise: Any, step: int, steps: int, h: float,
+    state: Any, mode: int, held: Any, pushed: Any, gamma: Any, K: Any, origin: Any, centre: Any,
+    motion: Any,
 ) -> int:  # fmt: skip
     """One step of Gauss's method of order four, by fixed-point iteration.
 
@@ -157,9 +159,10 @@ def gauss_step(
                 s['dof'], efforts, noise, step, steps, node * h, h, settings['lag'],
                 state[LAG : LAG + 6], gamma,
             )  # fmt: skip
-            found = evaluate_motion(
+            found = evaluate_stage(
                 s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-                options, physics, settings, external, gamma, mode, held, pushed, motion, 1e-7,
+                options, physics, settings, order, external, gamma, mode, held, pushed, motion,
+                1e-7,
             )  # fmt: skip
             if found != OK:
                 return found
@@ -217,8 +220,8 @@ def error_ratio(K: Any, tableau: Any, h: float, length: float, tolerance: float)
 def controlled_steps(
     s: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
     pull: Any, stack: Any, scratch: Any, w: Any, options: Any, physics: Any, settings: Any,
-    external: Any, efforts: Any, noise: Any, step: int, steps: int, h: float, state: Any,
-    mode: int, held: Any, pushed: Any, gamma: Any, tableau: Any, K: Any, origin: Any,
+    order: Any, external: Any, efforts: Any, noise: Any, step: int, steps: int, h: float,
+    state: Any, mode: int, held: Any, pushed: Any, gamma: Any, tableau: Any, K: Any, origin: Any,
     motion: Any,
 ) -> int:  # fmt: skip
     """Go through one step of length h by as many DOP853 steps as the tolerance asks for.
@@ -236,8 +239,8 @@ def controlled_steps(
         small = h - done if last else trial
         status = explicit_step(
             s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
-            options, physics, settings, external, efforts, noise, step, steps, done, small, h,
-            state, mode, held, pushed, gamma, tableau, 12, K, origin, motion,
+            options, physics, settings, order, external, efforts, noise, step, steps, done, small,
+            h, state, mode, held, pushed, gamma, tableau, 12, K, origin, motion,
         )  # fmt: skip
         if status == OK:
             x, y, z = K[WIDEST, 3], K[WIDEST, 4], K[WIDEST, 5]
@@ -245,6 +248,7 @@ def controlled_steps(
                 s['dof'], efforts, noise, step, steps, done + small, h, settings['lag'],
                 state[LAG : LAG + 6], gamma,
             )  # fmt: skip
+            # Here a step may end, so that the joints count as well.
             status = evaluate_motion(
                 s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w,
                 options, physics, settings, external, gamma, mode, held, pushed, motion, 1e-7,

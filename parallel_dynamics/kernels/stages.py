@@ -16,13 +16,22 @@ from parallel_dynamics.kernels.assembly import solve_positions
 from parallel_dynamics.kernels.compiler import kernel
 from parallel_dynamics.kernels.dynamics import solve_acceleration
 from parallel_dynamics.kernels.forward import linearise, project_rate, settled, take_step
-from parallel_dynamics.kernels.joint_efforts import add_joint_efforts
+from parallel_dynamics.kernels.joint_efforts import HELD, add_joint_efforts
 from parallel_dynamics.kernels.layout import (
     OK,
     TWIST_NOT_ALLOWED,
     UNREACHABLE,
 )
 from parallel_dynamics.kernels.position import place_joints, place_platform
+from parallel_dynamics.kernels.starting import (
+    ADDRESS,
+    EFFORTS,
+    EXTERNAL,
+    HELD_EFFORTS,
+    MOTIONS,
+    OUT,
+    start_program,
+)
 from parallel_dynamics.kernels.velocity import solve_velocities
 
 FIXED, CONTROLLED, GAUSS = 0, 1, 2  # methods
@@ -119,12 +128,38 @@ def evaluate_motion(
         pushed[i] = external[i]
     if settings['joint_efforts']:
         add_joint_efforts(
-            s, joints, bodies, coordinates, physics, settings['stops'] == STIFF, mode, held,
+            s, joints, bodies, coordinates, physics, int(settings['stops'] == STIFF), mode, held,
             pushed,
         )  # fmt: skip
     return solve_acceleration(
         s, legs, joints, bodies, coordinates, scratch, w, motion, pushed, options, gamma,
         motion[18:24],
+    )  # fmt: skip
+
+
+@kernel
+def evaluate_stage(
+    s: Any, legs: Any, joints: Any, closures: Any, bodies: Any, coordinates: Any, rows: Any,
+    pull: Any, stack: Any, scratch: Any, w: Any, options: Any, physics: Any, settings: Any,
+    order: Any, external: Any, gamma: Any, mode: int, held: Any, pushed: Any, motion: Any,
+    enough: float,
+) -> int:  # fmt: skip
+    """As ``evaluate_motion`` where only V_p' is wanted: by the robot's own program if it has one.
+
+    The workspace is then left as it is. A state that the program does not speak for goes to
+    ``evaluate_motion``.
+    """
+    if order[ADDRESS] != 0 and mode == HELD:
+        order[MOTIONS] = motion.ctypes.data
+        order[EXTERNAL] = external.ctypes.data
+        order[EFFORTS] = gamma.ctypes.data
+        order[HELD_EFFORTS] = held.ctypes.data
+        order[OUT] = motion[18:24].ctypes.data
+        if start_program(order):
+            return OK
+    return evaluate_motion(
+        s, legs, joints, closures, bodies, coordinates, rows, pull, stack, scratch, w, options,
+        physics, settings, external, gamma, mode, held, pushed, motion, enough,
     )  # fmt: skip
 
 

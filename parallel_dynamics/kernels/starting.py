@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 import numpy as np
 
 from parallel_dynamics.kernels.assembly import solve_positions
-from parallel_dynamics.kernels.compiler import entry
+from parallel_dynamics.kernels.compiler import entry, kernel
 from parallel_dynamics.kernels.handle import _pointer
 from parallel_dynamics.kernels.layout import (
     BODY,
@@ -29,8 +29,11 @@ from parallel_dynamics.kernels.layout import (
 from parallel_dynamics.kernels.leading import take_hint
 from parallel_dynamics.motion import LARGEST
 
-INPUTS = ('motions', 'external', 'efforts', 'positions', 'cosines', 'sines')
-"""What a program may read of a state: rows as the kernels take them, and joints (packed)."""
+INPUTS = ('motions', 'external', 'efforts', 'positions', 'cosines', 'sines', 'held', 'physics')
+"""What a program may read of a state: rows as the kernels take them, and joints (packed).
+
+Of joints in a simulation also the friction efforts held, and ``PHYSICS`` of each."""
+PHYSICS = ('damping', 'spring', 'rest', 'preload')
 PARAMETERS, OUT, GOOD, FIRST, LAST, TABLES = range(6)
 """Where an order has its addresses, and the range of states.
 
@@ -38,7 +41,8 @@ From TABLES on follow the addresses of the inputs, then as many strides: numbers
 one row serves all states.
 """
 ORDER = TABLES + 2 * len(INPUTS)
-MOTIONS, EFFORTS, POSITIONS = TABLES, TABLES + 2, TABLES + 3
+MOTIONS, EXTERNAL, EFFORTS, POSITIONS = range(TABLES, TABLES + 4)
+HELD_EFFORTS = TABLES + 6
 ADDRESS, HANDLE, COUNT, SINGLE = range(ORDER, ORDER + 4)
 OUTSIDE = -1
 """Returned for a state that the program does not speak for."""
@@ -56,6 +60,13 @@ def _start(typing_context: Any, address: Any, order: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
+@kernel
+def start_program(order: Any) -> bool:
+    """Start the program of an order; return whether it speaks for the state."""
+    _start(order[ADDRESS], order.ctypes.data)
+    return bool(carray(_pointer(order[GOOD]), (1,), np.uint8)[0])
+
+
 @entry
 def run_program(order: Any, motions: Any, efforts: Any, out: Any) -> int:
     """Calculate one state; return OK, or OUTSIDE where the kernels have to judge it.
@@ -68,7 +79,7 @@ def run_program(order: Any, motions: Any, efforts: Any, out: Any) -> int:
             return OUTSIDE
     count = order[COUNT]
     if count > 0:
-        h = carray(_pointer(order[HANDLE]), (42,), np.int64)
+        h = carray(_pointer(order[HANDLE]), (33,), np.int64)
         system = carray(_pointer(h[0]), (h[1],), SYSTEM)[0]
         work = carray(_pointer(h[30]), (h[31],), WORK)[0]
         bodies = carray(_pointer(h[12]), (h[13],), BODY)
@@ -89,6 +100,4 @@ def run_program(order: Any, motions: Any, efforts: Any, out: Any) -> int:
     order[MOTIONS] = motions.ctypes.data
     order[EFFORTS] = efforts.ctypes.data
     order[OUT] = out.ctypes.data
-    _start(order[ADDRESS], order.ctypes.data)
-    good = carray(_pointer(order[GOOD]), (1,), np.uint8)
-    return OK if good[0] else OUTSIDE
+    return OK if start_program(order) else OUTSIDE

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from parallel_dynamics.errors import InputError
 from parallel_dynamics.kernels import batch, stages
-from parallel_dynamics.kernels.joint_efforts import JOINT_PHYSICS
+from parallel_dynamics.kernels.joint_efforts import ACTING, JOINT_PHYSICS
 from parallel_dynamics.motion import number, one_of
 from parallel_dynamics.robot import Robot
 from parallel_dynamics.spatial import Array
@@ -129,6 +129,7 @@ class Physics:
                 record['spring'] = not_negative('stiffness', spring.stiffness)
                 record['rest'] = number('rest', spring.rest)
                 record['preload'] = number('preload', spring.preload)
+            record['acts'] = any(record[name] for name in ACTING)
             record['lower'], record['upper'] = joint.lower, joint.upper
             if self.limits == 'stiff':
                 record['stop_stiffness'] = masses[k] / time**2

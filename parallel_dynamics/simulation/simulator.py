@@ -133,6 +133,11 @@ class Simulator:
         self._idle = np.zeros((1, 1, robot.dof))
         self._base_at_rest = engine.external(None, BaseMotion(), None)[None]
         self._fresh = self._still = False
+        # Orders for the program of the stages: with the base at rest, and with one that moves.
+        self._orders = [engine.stage_program(self._physics, moving) for moving in (False, True)]
+        if physics.limits == 'stiff':  # the program knows no stops
+            self._orders = [(np.zeros_like(order), kept) for order, kept in self._orders]
+        self._program = self._orders[0][0].copy()
         self._alone, self._go_on = self._settings['alone'], self._settings['fresh']
         self._plain_efforts = np.zeros((1, 1, robot.dof))
         self._plain_row = self._plain_efforts[0, 0]
@@ -146,7 +151,7 @@ class Simulator:
         )  # fmt: skip
 
     def _arguments(self, *rest: Any) -> tuple[Any, ...]:
-        return (self._options, self._physics, self._settings, tableaus(), *rest)
+        return (self._options, self._physics, self._settings, self._program, tableaus(), *rest)
 
     def __repr__(self) -> str:
         return f'<Simulator of {self.robot.name}: {self.method}, t = {self._time:g} s>'
@@ -421,6 +426,7 @@ class Simulator:
         steps, length = ticks * substeps, 0 if every is None else ticks // every + 1
         traces = np.zeros((count if length else 1, length, 30))
         self._go_on[0] = self._alone[0] = 0
+        self._choose_program(base)
         reports = self.robot.engine.run_batch(
             integration.advance, count, *self._arguments(
             steps, dt / substeps, np.ascontiguousarray(rows), np.zeros((1, 1, n)),
@@ -510,8 +516,12 @@ class Simulator:
     def _begin(self, base: BaseMotion | None) -> None:
         """Tell the kernel whether it can go on with its workspace: not if a base moves."""
         self._alone[0] = 1
+        self._choose_program(base)
         self._go_on[0] = self._fresh and self._still and base is None
         self._still = base is None
+
+    def _choose_program(self, base: BaseMotion | None) -> None:
+        self._program[:] = self._orders[base is not None][0]
 
     def _finish(self, status: int, h: float, exerted: Array) -> None:
         self._pass_time(h, int(self._report[0, 4]))

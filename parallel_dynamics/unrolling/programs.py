@@ -13,9 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from parallel_dynamics.kernels.dynamics import EXTERNAL
 from parallel_dynamics.kernels.dynamics import MOVING as MOVES
+from parallel_dynamics.kernels.joint_efforts import ACTING
 from parallel_dynamics.kernels.packing import Packed
-from parallel_dynamics.kernels.starting import ADDRESS, COUNT, HANDLE, LAST, ORDER, SINGLE
+from parallel_dynamics.kernels.starting import (
+    ADDRESS,
+    COUNT,
+    HANDLE,
+    LAST,
+    ORDER,
+    PHYSICS,
+    SINGLE,
+)
 from parallel_dynamics.spatial import Array
 from parallel_dynamics.unrolling.library import code_for
 from parallel_dynamics.unrolling.machine_code import LANES, Code, Program, write_code
@@ -24,6 +34,7 @@ from parallel_dynamics.unrolling.tape import TapeTooLong
 from parallel_dynamics.unrolling.tracing import (
     MOVING,
     NOTHING,
+    STAGE,
     WRENCH,
     Sample,
     TraceError,
@@ -82,7 +93,7 @@ class Programs:
     ) -> Program | None:  # fmt: skip
         """Return the program of a task for such input, or None where there can be none."""
         acting = MOVING if external[0, MOVES] else WRENCH if external[:, :6].any() else NOTHING
-        key = (task, acting, lanes)
+        key = (task, acting, lanes, *(table.tobytes() for table in tables))
         with self._lock:
             if key not in self._made:
                 self._made[key] = self._make(task, acting, motions, efforts, tables, lanes)
@@ -145,11 +156,40 @@ class Programs:
         joints, good = np.zeros((3, self._joints)), np.zeros(1, np.uint8)
         placed = dict(zip(('positions', 'cosines', 'sines'), joints[:, None]))
         inputs = {'motions': motions, 'external': external, 'efforts': efforts, **placed}
-        order = np.zeros(SINGLE, np.int64)
-        order[:ORDER] = program.order(inputs, efforts, good)
-        order[LAST], order[ADDRESS], order[HANDLE] = 1, program.address, handle.ctypes.data
+        order = self._single(program, inputs, efforts, good)
+        order[HANDLE] = handle.ctypes.data
         order[COUNT] = self._joints if self._iterative else 0
         return order, (program, joints, good, handle, external)
+
+    def stage(self, physics: Any, moving: bool) -> tuple[Any, tuple[Any, ...]]:
+        """Return the order that ``kernels.stages.evaluate_stage`` takes, and what it must keep.
+
+        It is for joints of such ``physics`` and a base that moves or not. All zero where there is
+        no program: only robots of six freedoms whose legs have a closed form need no iteration.
+        """
+        nothing = np.zeros(SINGLE, np.int64), ()
+        dof = int(self._packed.system[0]['dof'])
+        if self._iterative or dof < 6:
+            return nothing
+        external, efforts = np.zeros((1, EXTERNAL)), np.zeros((1, dof))
+        external[0, 0], external[0, MOVES] = 1.0, moving
+        acting = np.column_stack([physics[name] != 0.0 for name in ACTING]).astype(np.uint8)
+        program = self.find(STAGE, self._home[None], external, efforts, (acting,), lanes=1)
+        if program is None:
+            return nothing
+        values = np.column_stack([physics[name] for name in PHYSICS]).reshape(1, -1)
+        good = np.zeros(1, np.uint8)
+        tables = {'motions': self._home[None], 'external': external, 'efforts': efforts,
+                  'held': np.zeros((1, self._joints)), 'physics': values}  # fmt: skip
+        return self._single(program, tables, efforts, good), (program, values, good)
+
+    @staticmethod
+    def _single(program: Program, inputs: dict[str, Array], out: Array, good: Any) -> Any:
+        """Return the order (SINGLE,) for one state."""
+        order = np.zeros(SINGLE, np.int64)
+        order[:ORDER] = program.order(inputs, out, good)
+        order[LAST], order[ADDRESS] = 1, program.address
+        return order
 
     def run(
         self, program: Program, inputs: dict[str, Array], out: Array, good: Any, first: int,

@@ -10,8 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from parallel_dynamics.kernels import assembly, dynamics, forces, layout, position, velocity
+from parallel_dynamics.kernels import (
+    assembly,
+    dynamics,
+    forces,
+    joint_efforts,
+    layout,
+    position,
+    velocity,
+)
 from parallel_dynamics.kernels.packing import Packed
+from parallel_dynamics.kernels.starting import PHYSICS
 from parallel_dynamics.spatial import Array
 from parallel_dynamics.unrolling.structure import ARRAYS, Structure, is_number, structure_of
 from parallel_dynamics.unrolling.tape import (
@@ -295,6 +304,30 @@ class Dynamics:
         )  # fmt: skip
         return acceleration
 
+    def stage(self, acting: Any) -> Any:
+        """V_p' (6,) in a simulation: friction is held, and joints may have springs.
+
+        ``acting`` (joints, 4) says which of ``joint_efforts.ACTING`` each joint has.
+        """
+        count = len(acting)
+        held = self.trace.input('held', np.zeros(count))
+        values = self.trace.input('physics', np.ones(len(PHYSICS) * count)).reshape(count, -1)
+        physics = _emptied(np.zeros(count, joint_efforts.JOINT_PHYSICS))
+        for j, has in enumerate(acting.astype(bool)):
+            present = dict(zip(joint_efforts.ACTING, has))
+            if present['spring'] and self.joints[j]['kind'] == layout.REVOLUTE:
+                raise TraceError('an angle that is not worked out')
+            physics['acts'][j], physics['friction'][j] = has.any(), float(present['friction'])
+            for name, value in zip(PHYSICS, values[j]):
+                if present['spring' if name == 'rest' else name]:
+                    physics[name][j] = value
+        self.run(
+            joint_efforts.add_joint_efforts, self.system, self.joints, self.bodies,
+            self.coordinates, physics, 0, joint_efforts.HELD, held, self.external,
+        )  # fmt: skip
+        self.options = layout.options(friction=0.0)[0]
+        return self.direct()
+
     def joint_forces(self, link_axes: Any, places: Any) -> Any:
         """Efforts (n,), evidence (4,) and all wrenches, of robots without redundant closures."""
         s, w = self.system, self.work
@@ -320,9 +353,10 @@ class Dynamics:
         return [*efforts, *evidence, *wrenches.ravel()]
 
 
-INVERSE, DIRECT, JOINT_FORCES = 'inverse', 'direct', 'joint_forces'
+INVERSE, DIRECT, STAGE, JOINT_FORCES = 'inverse', 'direct', 'stage', 'joint_forces'
 TASKS: dict[str, Callable[..., Any]] = {
-    INVERSE: Dynamics.inverse, DIRECT: Dynamics.direct, JOINT_FORCES: Dynamics.joint_forces,
+    INVERSE: Dynamics.inverse, DIRECT: Dynamics.direct, STAGE: Dynamics.stage,
+    JOINT_FORCES: Dynamics.joint_forces,
 }  # fmt: skip
 NOTHING, WRENCH, MOVING = 'nothing', 'wrench', 'moving base'
 ACTING = np.concatenate([np.ones(dynamics.BASE_R), np.eye(3).ravel(), 0.1 * np.ones(12)])
