@@ -21,6 +21,9 @@ import time
 from typing import Any, TypeVar
 
 import numba
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
 import numpy as np
 
 from parallel_dynamics.resources import cache_directory
@@ -67,6 +70,37 @@ def cache_folder(module: str) -> Path | None:
     return folder
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _RoughLowering(NativeLowering):  # type: ignore[misc]
+    """Lowering without LLVM's passes over all that a function calls.
+
+    Those of the entry point see everything again, so that doing it at each level of the calls
+    would only take time.
+    """
+
+    _name = 'rough_lowering'
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        library.enable_object_caching()
+        library._optimize_final_module = lambda: None
+        state.library = library
+        return super().run_pass(state)
+
+
+class _Inner(Compiler):  # type: ignore[misc]
+    """Numba's usual compiler, with rough lowering."""
+
+    def define_pipelines(self) -> Any:
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (_RoughLowering if step is NativeLowering else step, text)
+                for step, text in pipeline.passes
+            ]
+        return pipelines
+
+
 def kernel(function: F) -> F:
     """Compile a function that other kernels call with Numba, on its first use."""
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -91,7 +125,7 @@ def _compiled(function: F, **options: bool) -> F:
     try:
         compiled: F = numba.njit(
             nogil=True, cache=folder is not None, error_model='numpy', fastmath={'contract'},
-            **options,
+            pipeline_class=_Inner if options.get('no_cpython_wrapper') else Compiler, **options,
         )(function)  # fmt: skip
     finally:
         numba.config.CACHE_DIR = before
