@@ -106,11 +106,12 @@ def _spin(leg: Leg, direction: Array, omega: Array, omegad: Array) -> tuple[Arra
     return c / k * a1, c * q1d, cd * q1d + c * q1dd
 
 
-def leg_state(leg: Leg, m: PlatformMotion) -> LegState:
+def leg_state(leg: Leg, m: PlatformMotion, as_printed: bool = False) -> LegState:
     """Return the leg's motion for the motion ``m`` of {P}, the platform's centre of mass.
 
-    Differs from paper: (53) is ``J_D = [lbar~, -lbar~ p~]``, and (95), lost in print, is
-    ``J_G = [(1 - b_S/l) 1 + (b_S/l) l^ l^T] [1, -p~]``.
+    Differs from paper: (53) of lopes_2010 is ``J_D = [lbar~, -lbar~ p~]``, printed with a plus,
+    and (95), lost in print, is ``J_G = [(1 - b_S/l) 1 + (b_S/l) l^ l^T] [1, -p~]``.
+    ``as_printed=True`` gives the printed ``J_D``; ``J_B`` of (57) is right in print.
     """
     p = m.rotation @ leg.p
     w, wd = m.angular_velocity, m.angular_acceleration
@@ -136,6 +137,7 @@ def leg_state(leg: Leg, m: PlatformMotion) -> LegState:
     else:
         a2 = unit(cross(leg.first_axis, direction))
         frame = np.stack([direction, a2, cross(direction, a2)], axis=1)
+    printed_J_D = skew(lbar) @ np.hstack([np.eye(3), skew(p)])
     return LegState(
         l=l,
         length=length,
@@ -143,7 +145,7 @@ def leg_state(leg: Leg, m: PlatformMotion) -> LegState:
         frame=frame,
         omega=omega + spin * direction,
         omegad=omegad + spin_rate * direction + spin * cross(omega, direction),
-        J_D=J_D + np.outer(direction, row @ J_D),
+        J_D=printed_J_D if as_printed else J_D + np.outer(direction, row @ J_D),
         J_B=J_B,
         J_G=J_G,
         p_C=leg.b + arm_C,  # (46)

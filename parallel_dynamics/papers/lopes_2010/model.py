@@ -36,11 +36,20 @@ PARTS = {
 
 PRINTED_FORMS = {
     '(23)': 'w_B x v_P without the factor 2',
-    '(35)': 'I (w_B x w) in the moment due to base motion; also (81), (115)',
-    '(85)': 'the wrench of a level base, rotated; also (119)',
-    '(86)': 'a derivative by Euler angles taken for a moment; also (120)',
+    '(35)': 'platform: I (w_B x w) in the moment due to base motion',
+    '(53)': '+lbar~ p~ in J_D, which (82), (116) project the moments with',
+    '(81)': 'cylinders: as (35)',
+    '(85)': 'cylinders: the wrench of a level base, rotated',
+    '(86)': 'cylinders: a derivative by Euler angles taken for a moment',
+    '(115)': 'pistons: as (35)',
+    '(119)': 'pistons: as (85)',
+    '(120)': 'pistons: as (86)',
 }
 """Printed equations that are not physics; pass a key in ``as_printed`` to see what they do."""
+
+
+_PRINTED_OF = {'C': ('(81)', '(85)', '(86)'), 'S': ('(115)', '(119)', '(120)')}
+"""Of cylinders and pistons, the equations of base moment, rotated weight and Euler angles."""
 
 
 def relative_acceleration(base: BaseMotion, p: Array, v: Array, coriolis: float = 2.0) -> Array:
@@ -153,20 +162,27 @@ class StewartPlatform:
         }
 
     def _gravity(
-        self, J: Array, mass: float, m: PlatformMotion, base: BaseMotion, printed: frozenset[str]
+        self,
+        J: Array,
+        mass: float,
+        m: PlatformMotion,
+        base: BaseMotion,
+        rotated: bool,
+        by_angles: bool,
     ) -> Array:
         """Return the generalized force (6,) of a leg body's weight, (85), (86), (119), (120).
 
         Differs from paper: ``J^T (-m R_B^T g)``. Rotating the wrench that was found for a level
-        base is wrong for a leg, and a derivative by Euler angles is not yet a moment.
+        base is wrong for a leg (``rotated=True``), and a derivative by Euler angles is not yet a
+        moment (``by_angles=True``).
         """
-        if '(85)' in printed:
+        if rotated:
             f = J.T @ (-mass * self.gravity)
         else:
             f = J.T @ (-mass * base.rotation.T @ self.gravity)
-        if '(86)' in printed:
+        if by_angles:
             f = np.concatenate([f[:3], euler_jacobian(m.rotation).T @ f[3:]])
-        if '(85)' in printed:
+        if rotated:
             f = np.concatenate([base.rotation.T @ f[:3], base.rotation.T @ f[3:]])
         return f
 
@@ -185,24 +201,24 @@ class StewartPlatform:
         at = self.at_centre(m)
         parts = {name: np.zeros(6) for name in PARTS}
         parts.update(self._platform(at, base, as_printed))
-        printed_moment = '(35)' in as_printed
         for leg in self.legs:
-            s = leg_state(leg, at)
+            s = leg_state(leg, at, '(53)' in as_printed)
             bodies = (
                 ('C', leg.m_C, leg.I_C, s.p_C, s.v_C, s.a_C, s.J_B),
                 ('S', leg.m_S, leg.I_S, s.p_S, s.v_S, s.a_S, s.J_G),
             )
             for name, mass, tensor, p, v, a, J in bodies:
                 inertia = s.frame @ tensor @ s.frame.T  # (72), (110)
+                moment, rotated, by_angles = (key in as_printed for key in _PRINTED_OF[name])
                 parts[f'{name}(ine)(fix)(tra)'] += J.T @ (mass * a)
                 parts[f'{name}(ine)(man)(tra)'] += J.T @ (mass * relative_acceleration(base, p, v))
                 parts[f'{name}(ine)(fix)(rot)'] += s.J_D.T @ moment_fixed(
                     inertia, s.omega, s.omegad
                 )
                 parts[f'{name}(ine)(man)(rot)'] += s.J_D.T @ moment_base(
-                    inertia, s.omega, base, printed_moment
+                    inertia, s.omega, base, moment
                 )
-                parts[f'{name}(gra)'] += self._gravity(J, mass, at, base, as_printed)
+                parts[f'{name}(gra)'] += self._gravity(J, mass, at, base, rotated, by_angles)
         return parts
 
     def actuator_forces(

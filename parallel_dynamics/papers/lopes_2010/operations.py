@@ -1,27 +1,34 @@
 """Scalar operations of the generalized momentum model and of Lagrange models of the same robot.
 
-The paper counts sums, multiplications and divisions in Maple and reports a ratio of about five.
+lopes_2010 counts sums, multiplications and divisions in Maple and reports a ratio of about five.
 Here the models are written as CasADi expression graphs, common subexpressions are removed, and
 the nodes that are left are counted. All models take the same inputs (position and Euler angles of
 the platform with first and second derivatives; motion of the base in base axes) and return the
-generalized force on the platform. Turning it into actuator forces costs the same in all of them
-and is left out. Geometry and masses are numbers, the attachment points lie in the planes z = 0 of
-their frames as in the paper's Fig. 2, and the legs are round.
+generalized force on the platform: [force; moment] by momentum, derivatives by Euler angles by
+Lagrange, which ``euler_moment`` turns into moments for nine operations more. Turning it into
+actuator forces costs the same in all of them and is left out. Geometry and masses are numbers,
+the attachment points lie in the planes z = 0 of their frames as in the paper's Fig. 2, and the
+legs are round.
 
-CasADi is needed to count and only to count; without it the numbers in ``COUNTED`` are used.
+CasADi is needed to count and only to count: the page of the paper shows ``COUNTED``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from parallel_dynamics.errors import ParallelDynamicsError
+from parallel_dynamics.errors import InputError, ParallelDynamicsError
 from parallel_dynamics.papers.lopes_2010.leg import Leg
 from parallel_dynamics.papers.lopes_2010.model import StewartPlatform
 
 Expression = Any  # a CasADi SX; the package has no types
+
+Energies = Callable[[StewartPlatform, '_Inputs'], tuple[Expression, Expression]]
+"""Robot and inputs to kinetic and potential energy."""
 
 Table = dict[str, dict[str, dict[str, int]]]
 """Base, model and kind of operation to a number."""
@@ -33,16 +40,18 @@ def _row(*numbers: int) -> dict[str, int]:
 
 COUNTED: Table = {
     'fixed base': {
-        'momentum': _row(642, 822, 84, 12),
+        'momentum': _row(426, 448, 72, 12),
         'momentum_matrices': _row(3107, 4459, 156, 18),
-        'lagrange_derivatives': _row(1599, 1939, 240, 12),
+        'lagrange': _row(779, 1018, 90, 12),
         'lagrange_matrices': _row(14899, 17439, 1608, 12),
+        'lagrange_matrices_combined': _row(5814, 6889, 792, 12),
     },
     'moving base': {
-        'momentum': _row(1037, 1203, 84, 12),
+        'momentum': _row(677, 684, 72, 12),
         'momentum_matrices': _row(4102, 5600, 156, 18),
-        'lagrange_derivatives': _row(2383, 2783, 288, 12),
+        'lagrange': _row(1188, 1445, 108, 12),
         'lagrange_matrices': _row(22211, 25983, 2190, 12),
+        'lagrange_matrices_combined': _row(9305, 11164, 1014, 12),
     },
 }
 """What ``count_operations`` gives with CasADi 3.8; a test counts again."""
@@ -80,7 +89,7 @@ class _Inputs:
 
 
 def _rotation(e: Expression) -> tuple[Expression, Expression]:
-    """Return ``R`` of (4) and ``J_A`` of (9) for Euler angles (psi, theta, phi)."""
+    """Return ``R`` of lopes_2010 (4) and ``J_A`` of (9) for Euler angles (psi, theta, phi)."""
     ca = _casadi()
     (cp, ct, cf), (sp, st, sf) = ([f(e[k]) for k in range(3)] for f in (ca.cos, ca.sin))
     R = ca.vertcat(
@@ -94,65 +103,65 @@ def _rotation(e: Expression) -> tuple[Expression, Expression]:
     return R, J_A
 
 
-def _round(tensor: Any) -> tuple[float, float]:
-    """Return the moments of inertia along and across the axis of a round leg body."""
-    return float(tensor[0, 0]), float(tensor[1, 1])
+def _leg_constants(leg: Leg) -> tuple[float, float, float, float]:
+    """Return what the short forms need of a leg without inertia about its axis.
+
+    First moments of cylinder (from B) and piston (from P) in kg m, the moment of inertia in
+    kg m^2 that multiplies the rate of the leg's direction, and the piston's mass in kg.
+    """
+    along, across = (float(leg.I_C[k, k] + leg.I_S[k, k]) for k in (0, 1))
+    if along:
+        raise InputError(f'leg: expected no inertia about its axis, got {along} kg m^2')
+    first_C, first_S = leg.m_C * leg.b_C, leg.m_S * leg.b_S
+    return first_C, first_S, across + first_C * leg.b_C + first_S * leg.b_S, leg.m_S
 
 
 def momentum_model(robot: StewartPlatform, inputs: _Inputs) -> Expression:
-    """Return the generalized force (6,) [force; moment] on {P} by (24)-(122), corrected."""
+    """Return the generalized force (6,) [force; moment] on {P}, as short as we could write it.
+
+    These are the momentum equations (24)-(122) of lopes_2010, corrected, with cylinder and piston
+    of a leg taken together: both turn with the leg's direction ``d``, whose second derivative is
+    ``d''``, and the point at ``s`` from B accelerates by ``a_B + s d''``. Projected on the tip,
+    ``F = m_S a_P - s_S d'' + (1 - d d^T) (s_C a_B - s_S a_P + J d'') / l``.
+    """
     ca = _casadi()
     R, J_A = _rotation(inputs.e)
     w = ca.mtimes(J_A, inputs.ed)
     wd = ca.mtimes(J_A, inputs.edd) + ca.jtimes(w, inputs.e, inputs.ed)
-    v, a, w_B, wd_B = inputs.xd, inputs.xdd, inputs.w_B, inputs.wd_B
-    a_B = inputs.a_B - inputs.g  # gravity as an acceleration of the base
+    w_B, wd_B = inputs.w_B, inputs.wd_B
+    base = inputs.a_B - inputs.g  # gravity as an acceleration of the base
 
-    def inertial(mass: float, p: Expression, vel: Expression, acc: Expression) -> Expression:
-        total = acc + a_B
-        if inputs.moving_base:
-            total += ca.cross(w_B, 2 * vel + ca.cross(w_B, p)) + ca.cross(wd_B, p)
-        return mass * total
+    def carried(p: Expression, vel: Expression) -> Expression:
+        """Return what the turning base adds to an acceleration."""
+        if not inputs.moving_base:
+            return ca.SX.zeros(3)
+        return ca.cross(w_B, 2 * vel + ca.cross(w_B, p)) + ca.cross(wd_B, p)
 
-    def moment(I: Expression, omega: Expression, omegad: Expression) -> Expression:  # noqa: E741
-        total, rate = omega + w_B, omegad + wd_B
-        if inputs.moving_base:
-            rate += ca.cross(w_B, omega)
-        return ca.mtimes(I, rate) + ca.cross(total, ca.mtimes(I, total))
-
-    I_P = ca.mtimes([R, ca.SX(robot.I_P), R.T])
-    force = inertial(robot.m_P, inputs.x, v, a)
-    torque = moment(I_P, w, wd)
+    force = robot.m_P * (inputs.xdd + base + carried(inputs.x, inputs.xd))
+    total, rate, I_P = w + w_B, wd + wd_B, ca.SX(robot.I_P)
+    if inputs.moving_base:
+        rate += ca.cross(w_B, w)
+    total, rate = ca.mtimes(R.T, total), ca.mtimes(R.T, rate)
+    torque = ca.mtimes(R, ca.mtimes(I_P, rate) + ca.cross(total, ca.mtimes(I_P, total)))
     for leg in robot.legs:
+        first_C, first_S, J, m_S = _leg_constants(leg)
         p = ca.mtimes(R, ca.SX(leg.p))
         l = inputs.x + p - leg.b
-        inverse_square = 1 / ca.dot(l, l)
-        length = ca.sqrt(ca.dot(l, l))
-        direction = l / length
+        inverse = 1 / ca.sqrt(ca.dot(l, l))
+        d = l * inverse
         wp = ca.cross(w, p)
-        tip_v, tip_a = v + wp, a + ca.cross(wd, p) + ca.cross(w, wp)
-        omega = ca.cross(l, tip_v) * inverse_square
-        omegad = (ca.cross(l, tip_a) - 2 * ca.dot(l, tip_v) * omega) * inverse_square
-        spin_v = ca.cross(omega, direction)
-        spin_a = ca.cross(omegad, direction) + ca.cross(omega, spin_v)
-        F_C = inertial(leg.m_C, leg.b + leg.b_C * direction, leg.b_C * spin_v, leg.b_C * spin_a)
-        F_S = inertial(
-            leg.m_S,
-            inputs.x + p - leg.b_S * direction,
-            tip_v - leg.b_S * spin_v,
-            tip_a - leg.b_S * spin_a,
-        )
-        along, across = (sum(x) for x in zip(_round(leg.I_C), _round(leg.I_S)))
-        total, rate = omega + w_B, omegad + wd_B
+        l_rate = inputs.xd + wp
+        l_acc = inputs.xdd + ca.cross(wd, p) + ca.cross(w, wp) + carried(l, l_rate)
+        a_B = base + carried(leg.b, ca.SX.zeros(3))
         if inputs.moving_base:
-            rate += ca.cross(w_B, omega)
-        I_total = across * total + (along - across) * ca.dot(direction, total) * direction
-        M = across * rate + (along - across) * ca.dot(direction, rate) * direction
-        M += ca.cross(total, I_total)
-        ratio_C, ratio_S = leg.b_C / length, leg.b_S / length
-        combined = ratio_C * F_C - ratio_S * F_S
-        tip = F_S + combined - direction * ca.dot(direction, combined)
-        tip += ca.cross(M, l) * inverse_square
+            l_rate += ca.cross(w_B, l)
+        length_rate = ca.dot(d, l_rate)
+        d_rate = (l_rate - length_rate * d) * inverse
+        d_acc = (l_acc - 2 * length_rate * d_rate) * inverse  # right across the leg
+        a_P = a_B + l_acc
+        across = inverse * (first_C * a_B - first_S * a_P + J * d_acc) - first_S * d_acc
+        along = first_S * ca.dot(d_rate, d_rate) - ca.dot(d, across)
+        tip = m_S * a_P + across + along * d
         force += tip
         torque += ca.cross(p, tip)
     return ca.vertcat(force, torque)
@@ -161,8 +170,8 @@ def momentum_model(robot: StewartPlatform, inputs: _Inputs) -> Expression:
 def written_model(robot: StewartPlatform, inputs: _Inputs) -> Expression:
     """Return the same force as ``momentum_model``, with the matrices of the paper written out.
 
-    Jacobians (53), (57), (95) and tensors (29), (72) are formed as matrices, differentiated
-    element by element as (63), (80), (101), (114) have it, and multiplied out.
+    Jacobians (53), (57), (95) of lopes_2010 and tensors (29), (72) are formed as matrices,
+    differentiated element by element as (63), (80), (101), (114) have it, and multiplied out.
     """
     ca = _casadi()
     R, J_A = _rotation(inputs.e)
@@ -215,7 +224,7 @@ def written_model(robot: StewartPlatform, inputs: _Inputs) -> Expression:
 
 
 def _lagrangian(robot: StewartPlatform, inputs: _Inputs) -> tuple[Expression, Expression]:
-    """Return kinetic and potential energy as functions of coordinates and rates."""
+    """Return kinetic and potential energy, body by body as a textbook adds them."""
     ca = _casadi()
     R, J_A = _rotation(inputs.e)
     w = ca.mtimes(J_A, inputs.ed)
@@ -239,7 +248,7 @@ def _lagrangian(robot: StewartPlatform, inputs: _Inputs) -> tuple[Expression, Ex
         p_C, p_S = leg.b + leg.b_C * direction, inputs.x + p - leg.b_S * direction
         T += translation(leg.m_C, p_C, leg.b_C * spin_v)
         T += translation(leg.m_S, p_S, tip_v - leg.b_S * spin_v)
-        along, across = (sum(x) for x in zip(_round(leg.I_C), _round(leg.I_S)))
+        along, across = (float(leg.I_C[k, k] + leg.I_S[k, k]) for k in (0, 1))
         total = omega + inputs.w_B
         axial = ca.dot(direction, total)
         T += (across * ca.dot(total, total) + (along - across) * axial**2) / 2
@@ -247,47 +256,95 @@ def _lagrangian(robot: StewartPlatform, inputs: _Inputs) -> tuple[Expression, Ex
     return T, V
 
 
-def lagrange_model(robot: StewartPlatform, inputs: _Inputs, matrices: bool) -> Expression:
-    """Return the generalized force (6,) by Lagrange's equations in position and Euler angles.
+def _short_lagrangian(robot: StewartPlatform, inputs: _Inputs) -> tuple[Expression, Expression]:
+    """Return the energies of ``_lagrangian`` with cylinder and piston of a leg taken together.
 
-    Parameters
-    ----------
-    robot, inputs
-    matrices : bool
-        True for the textbook form (1), ``I(x) x'' + V(x, x') x' + G(x)`` with the matrix of
-        Christoffel symbols; False for directional derivatives by automatic differentiation, the
-        shortest form known.
+    With ``v`` the rate of the vector ``l`` against the inertial frame and ``l'`` that of its
+    length, a leg on a fixed base has ``[A v^2 + (m_S - A) l'^2] / 2`` with ``A = m_S - 2 s_S / l
+    + J / l^2``. The base's acceleration acts as gravity, so its velocity is not needed. Terms
+    that depend on neither coordinates nor rates are left out.
     """
     ca = _casadi()
-    T, V = _lagrangian(robot, inputs)
-    q = ca.vertcat(inputs.x, inputs.e)
-    qd = ca.vertcat(inputs.xd, inputs.ed)
-    qdd = ca.vertcat(inputs.xdd, inputs.edd)
+    R, J_A = _rotation(inputs.e)
+    w, w_B = ca.mtimes(J_A, inputs.ed), inputs.w_B
+    g = inputs.g - inputs.a_B
+    v_P = inputs.xd + ca.cross(w_B, inputs.x)
+    spin = ca.mtimes(R.T, w + w_B)
+    T = robot.m_P / 2 * ca.dot(v_P, v_P) + ca.dot(spin, ca.mtimes(ca.SX(robot.I_P), spin)) / 2
+    V = -robot.m_P * ca.dot(g, inputs.x)
+    for leg in robot.legs:
+        first_C, first_S, J, m_S = _leg_constants(leg)
+        p = ca.mtimes(R, ca.SX(leg.p))
+        l = inputs.x + p - leg.b
+        inverse = 1 / ca.sqrt(ca.dot(l, l))
+        v = inputs.xd + ca.cross(w, p) + ca.cross(w_B, l)
+        length_rate = ca.dot(l, v) * inverse
+        A = m_S - 2 * first_S * inverse + J * inverse**2
+        T += (A * ca.dot(v, v) + (m_S - A) * length_rate**2) / 2
+        share = (first_C - first_S) * inverse
+        if inputs.moving_base:
+            v_b = ca.cross(w_B, ca.SX(leg.b))  # of B, which the turning base carries
+            T += (m_S + share) * ca.dot(v_b, v)
+            T -= share * inverse * length_rate * ca.dot(v_b, l)
+        V += -ca.dot(g, share * l + m_S * (inputs.x + p))
+    return T, V
+
+
+def lagrange_model(robot: StewartPlatform, inputs: _Inputs) -> Expression:
+    """Return Lagrange's generalized force (6,) in position and Euler angles, written short.
+
+    One sweep of automatic differentiation along the motion gives the rate of the momenta, one
+    gradient the rest. The last three are not moments until ``euler_moment`` is applied.
+    """
+    ca = _casadi()
+    T, V = _short_lagrangian(robot, inputs)
+    q, qd = ca.vertcat(inputs.x, inputs.e), ca.vertcat(inputs.xd, inputs.ed)
+    state, rates = [q, qd], [qd, inputs.xdd, inputs.edd]
+    if inputs.moving_base:
+        state.append(inputs.w_B)
+        rates.append(inputs.wd_B)
     momentum = ca.gradient(T, qd)
-    f = ca.gradient(V, q)
-    if matrices:
-        mass_matrix = ca.jacobian(momentum, qd)
-        slopes = [ca.jacobian(mass_matrix[:, k], q) for k in range(6)]
-        coriolis = ca.SX.zeros(6, 6)
-        for i in range(6):
-            for j in range(6):
-                for k in range(6):
-                    coriolis[i, j] += (
-                        (slopes[j][i, k] + slopes[k][i, j] - slopes[k][j, i]) / 2 * qd[k]
-                    )
-        f += ca.mtimes(mass_matrix, qdd) + ca.mtimes(coriolis, qd)
-        if not inputs.moving_base:
-            return f
+    return ca.jtimes(momentum, ca.vertcat(*state), ca.vertcat(*rates)) - ca.gradient(T - V, q)
+
+
+def written_lagrange_model(
+    robot: StewartPlatform, inputs: _Inputs, energies: Energies = _lagrangian
+) -> Expression:
+    """Return the force of ``lagrange_model`` in the form (1) of lopes_2010.
+
+    ``I(x) x'' + V(x, x') x' + G(x)`` with the mass matrix and the matrix of Christoffel symbols
+    formed element by element.
+    """
+    ca = _casadi()
+    T, V = energies(robot, inputs)
+    q, qd = ca.vertcat(inputs.x, inputs.e), ca.vertcat(inputs.xd, inputs.ed)
+    momentum = ca.gradient(T, qd)
+    mass_matrix = ca.jacobian(momentum, qd)
+    slopes = [ca.jacobian(mass_matrix[:, k], q) for k in range(6)]
+    coriolis = ca.SX.zeros(6, 6)
+    for i in range(6):
+        for j in range(6):
+            for k in range(6):
+                symbol = (slopes[j][i, k] + slopes[k][i, j] - slopes[k][j, i]) / 2
+                coriolis[i, j] += symbol * qd[k]
+    f = ca.mtimes(mass_matrix, ca.vertcat(inputs.xdd, inputs.edd)) + ca.mtimes(coriolis, qd)
+    f += ca.gradient(V, q)
+    if inputs.moving_base:
         # What is left of T is linear in the rates, or free of them.
         rest = T - ca.mtimes([qd.T, mass_matrix, qd]) / 2
-        linear = ca.gradient(rest, qd)
-        f += ca.jtimes(linear, q, qd) - ca.gradient(rest, q)
-    else:
-        f += ca.jtimes(momentum, qd, qdd) + ca.jtimes(momentum, q, qd) - ca.gradient(T, q)
-    if inputs.moving_base:
+        f += ca.jtimes(ca.gradient(rest, qd), q, qd) - ca.gradient(rest, q)
         rate = inputs.a_B - ca.cross(inputs.w_B, inputs.v_B)
         f += ca.jtimes(momentum, inputs.v_B, rate) + ca.jtimes(momentum, inputs.w_B, inputs.wd_B)
     return f
+
+
+def euler_moment(f: Expression, e: Expression) -> Expression:
+    """Return [force; moment] (6,) of a generalized force in Euler angles: ``J_A^-T``."""
+    ca = _casadi()
+    (c_psi, c_theta), (s_psi, s_theta) = ([g(e[k]) for k in range(2)] for g in (ca.cos, ca.sin))
+    across = (f[5] + s_theta * f[3]) / c_theta
+    x, y = c_psi * across - s_psi * f[4], s_psi * across + c_psi * f[4]
+    return ca.vertcat(f[:3], x, y, f[3])
 
 
 def count(expression: Expression, symbols: list[Expression]) -> dict[str, int]:
@@ -315,22 +372,25 @@ def count(expression: Expression, symbols: list[Expression]) -> dict[str, int]:
     return totals
 
 
-MODELS = ('momentum', 'momentum_matrices', 'lagrange_derivatives', 'lagrange_matrices')
-"""Each method in its shortest form and with its matrices written out."""
+MODELS: dict[str, Callable[[StewartPlatform, _Inputs], Expression]] = {
+    'momentum': momentum_model,
+    'momentum_matrices': written_model,
+    'lagrange': lagrange_model,
+    'lagrange_matrices': written_lagrange_model,
+    'lagrange_matrices_combined': partial(written_lagrange_model, energies=_short_lagrangian),
+}
+"""Each method as short as we could write it, and with its matrices written out.
 
-
-def model_function(robot: StewartPlatform, model: str, moving_base: bool) -> tuple[Any, _Inputs]:
-    """Return one of ``MODELS`` as an expression with its inputs."""
-    inputs = _Inputs(moving_base)
-    if model == 'momentum':
-        return momentum_model(robot, inputs), inputs
-    if model == 'momentum_matrices':
-        return written_model(robot, inputs), inputs
-    return lagrange_model(robot, inputs, matrices=model == 'lagrange_matrices'), inputs
+The last has matrices of Lagrange's form made from the energies of the short one.
+"""
 
 
 def counted_robot() -> StewartPlatform:
-    """Return the robot whose operations are counted; only its zeros and symmetries matter."""
+    """Return the robot whose operations are counted; only its zeros and symmetries matter.
+
+    Attachment points in the planes z = 0, the platform's centre of mass in its frame's origin and
+    its tensor diagonal, round legs without inertia about their axis.
+    """
     b, p = paper_geometry()
     cylinder, piston = np.diag([0.0, 0.06, 0.06]), np.diag([0.0, 0.02, 0.02])
     legs = [Leg(b[i], p[i], 2.0, 0.3, cylinder, 1.0, 0.25, piston) for i in range(6)]
@@ -341,11 +401,10 @@ def count_operations(robot: StewartPlatform) -> Table:
     """Return the counts of all models, for a fixed and for a moving base."""
     table: Table = {}
     for moving in (False, True):
-        row = {}
-        for model in MODELS:
-            expression, inputs = model_function(robot, model, moving)
-            row[model] = count(expression, inputs.symbols)
-        table['moving base' if moving else 'fixed base'] = row
+        inputs = _Inputs(moving)
+        table['moving base' if moving else 'fixed base'] = {
+            name: count(model(robot, inputs), inputs.symbols) for name, model in MODELS.items()
+        }
     return table
 
 
