@@ -17,7 +17,7 @@ def error(values, truth):
     return np.abs(np.asarray(values) - truth).max() / np.abs(truth).max()
 
 
-def six_motions(robot, seed, shift=0.02, angle=0.05, count=COUNT):
+def six_motions(robot, seed, shift=0.1, angle=0.3, count=COUNT):
     """Motions about home in all six directions."""
     rng = np.random.default_rng(seed)
     for _ in range(count):

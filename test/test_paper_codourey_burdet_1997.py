@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from paper_motions import FINITE_DIFFERENCE, TOLERANCE, derivative, error, translations
 import pytest
+from scipy.spatial.transform import Rotation
 
 from parallel_dynamics.errors import InputError, UnreachableError
 from parallel_dynamics.loading import load_robot
@@ -139,6 +140,36 @@ def test_arm_blocks_of_the_general_form_are_those_of_equation_43(engine):
         # (43) drops the column of m r_z, whose parameter is zero for an arm along x.
         block[:, 3] = 0.0
         assert block == pytest.approx(expected, abs=1e-12)
+
+
+def test_virtual_work_at_the_centres_of_mass_gives_the_linear_form(engine):
+    """(1)-(18), body by body at its centre of mass, against the matrix (34) times parameters."""
+    exact = codourey.exact_delta(engine.model)
+    offset, G = plate_offset(engine.model), np.array([0.0, 0.0, -exact.g])
+    for m in translations(engine, 11, REACH, count=3):
+        s = codourey.state(exact.geometry, *plate(m, offset))
+        efforts = codourey.efforts(exact.motions(s), exact.p, G, exact.J_tau(s))
+        assert error(efforts, exact.Psi(s) @ exact.p) < TOLERANCE
+
+
+def test_motor_jacobian_is_the_identity_about_y_and_singular_about_z(engine):
+    """(44) holds for the axes of (36); with those of (15) no motor moves anything."""
+    exact = codourey.exact_delta(engine.model)
+    m = next(translations(engine, 12, REACH))
+    s = codourey.state(exact.geometry, *plate(m, plate_offset(engine.model)))
+    assert exact.J_tau(s) == pytest.approx(np.eye(3))
+    assert abs(np.linalg.det(exact.J_tau(s, as_printed=True))) < 1e-12
+
+
+def test_transmission_keeps_the_power_of_a_wrench():
+    """A wrench at C and what (9) makes of it at A do the same work on every twist."""
+    rng = np.random.default_rng(13)
+    r, wrench, twist = rng.normal(size=3), rng.normal(size=6), rng.normal(size=6)
+    R = Rotation.random(random_state=rng).as_matrix()
+    J_rT = codourey.transmission(R, r)
+    v_C = R.T @ (twist[:3] + np.cross(twist[3:], r))
+    assert J_rT.T @ twist == pytest.approx(np.concatenate([v_C, R.T @ twist[3:]]))
+    assert (J_rT @ wrench) @ twist == pytest.approx(wrench @ (J_rT.T @ twist))
 
 
 def test_energy_of_a_lumped_rod_is_off_as_stated():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from paper_motions import FINITE_DIFFERENCE, TOLERANCE, derivative, error, six_motions
 import pytest
@@ -9,7 +11,9 @@ import pytest
 from parallel_dynamics.errors import InputError
 from parallel_dynamics.loading import load_robot
 from parallel_dynamics.papers import khalil_ibrahim_2007 as khalil
+from parallel_dynamics.papers import staicu_3rps as staicu
 from parallel_dynamics.papers.khalil_ibrahim_2007 import c5, ups
+from parallel_dynamics.papers.khalil_ibrahim_2007.extract import _first_row
 
 ROBOTS = {
     'space': khalil.ups_robot,
@@ -104,6 +108,24 @@ def test_leg_jacobian_and_rates_by_finite_differences(engines, models, name):
             assert error(qdd, accelerations[i]) < FINITE_DIFFERENCE
 
 
+def test_the_space_robot_stands_as_table_1_says(models):
+    """gamma = 0, 0, 60 deg and d = 0, 0.9, 0.9 m in the base frame, b = r = 0."""
+    rows = [leg.rows[0] for leg in models['space'].legs]
+    assert [row.gamma for row in rows] == pytest.approx([0.0, 0.0, np.pi / 3], abs=1e-9)
+    assert [row.d for row in rows] == pytest.approx([0.0, 0.9, 0.9], abs=1e-9)
+    assert [x for row in rows for x in (row.b, row.r)] == pytest.approx(np.zeros(6), abs=1e-9)
+    for leg in models['space'].legs:
+        assert np.array_equal(leg.rotation, np.eye(3)) and not leg.origin.any()
+
+
+def test_a_leg_with_a_tilted_first_axis_has_a_table_of_its_own():
+    axis, B = np.array([0.48, 0.6, 0.64]), np.array([0.3, -0.2, 0.1])
+    row, rotation, origin = _first_row(axis, B)
+    leg = khalil.Leg(khalil.leg_table(**row), [khalil.Link()] * 3, rotation, origin)
+    assert leg.axes(np.zeros(3))[:, 0] == pytest.approx(axis)
+    assert leg.base_point == pytest.approx(B)
+
+
 def test_table_1_puts_a_vertical_leg_at_minus_and_plus_a_quarter_turn():
     leg = khalil.Leg(rows=khalil.leg_table(0.7, 0.9), links=[khalil.Link()] * 3)
     q = leg.inverse_geometry(np.array([0.0, 0.0, 0.6]))
@@ -142,6 +164,13 @@ def test_printed_equation_of_the_space_robot_does_not_agree(engines, models, equ
     assert error(compute(m, as_printed=frozenset({equation})), expected) > 1e-3
 
 
+def test_closed_form_of_the_leg_is_that_of_leg_1_only(models):
+    for i, leg in enumerate(models['space'].legs):
+        q = leg.inverse_geometry(np.array([0.1, 0.2, 0.7]))
+        off = np.abs(leg.inverse_jacobian(q, as_printed=True) @ leg.jacobian(q) - np.eye(3)).max()
+        assert off < TOLERANCE if i < 2 else off > 0.1  # gamma is zero in legs 1 and 2
+
+
 @pytest.mark.parametrize('equation', c5.PRINTED_FORMS)
 def test_printed_equation_of_the_c5_robot_does_not_agree(engines, models, equation):
     m = next(six_motions(engines['c5'], 6, angle=0.1))
@@ -154,8 +183,81 @@ def test_printed_equation_of_the_c5_robot_does_not_agree(engines, models, equati
         assert error(wrong, engine.direct_dynamics(m, efforts)) > 1e-3
 
 
+THREE_RPS = ('three_rps', 'three_rps_prismatic')
+
+
+@pytest.fixture(scope='module')
+def tilting():
+    """Engines and the paper's models of robots with three freedoms, by name."""
+    loaded = {name: load_robot(name) for name in THREE_RPS}
+    return {name: (robot, khalil.rps_robot(robot.model)) for name, robot in loaded.items()}
+
+
+def tilting_motions(seed, count=4):
+    """Motions that the legs of a 3-RPS allow, by another paper's kinematics."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        value = np.array([1.15, 0.0, 0.0]) + np.array([0.1, 0.2, 0.2]) * rng.uniform(-1, 1, 3)
+        rates = rng.normal(size=(2, 3))
+        yield staicu.platform_motion(staicu.Geometry(), staicu.Coordinates(value, *rates))
+
+
+@pytest.mark.parametrize('name', THREE_RPS)
+def test_reduced_twist_and_its_rate_span_what_the_legs_allow(tilting, name):
+    """(9) and (13) give the platform's whole motion from heave and tilt."""
+    _, model = tilting[name]
+    for m in tilting_motions(1):
+        V_r, Vd_r = m.twist[2:5], m.twist_rate[2:5]
+        whole = model.motion(m.position, m.rotation, V_r, Vd_r)
+        assert error(whole.twist, m.twist) < TOLERANCE
+        assert error(whole.twist_rate, m.twist_rate) < TOLERANCE
+        slope = derivative(lambda x: model.S(x.rotation), m)
+        assert error(model.S_dot(m.rotation, m.angular_velocity), slope) < FINITE_DIFFERENCE
+        legs = range(3)
+        for k, exact in ((0, 1), (1, 2)):
+            by_difference = derivative(lambda x: [model.leg_motion(i, x)[k] for i in legs], m)  # noqa: B023
+            rates = [model.leg_motion(i, m)[exact] for i in legs]
+            assert error(rates, by_difference) < FINITE_DIFFERENCE
+
+
+@pytest.mark.parametrize('name', THREE_RPS)
+def test_efforts_and_accelerations_with_three_freedoms_are_the_engines(tilting, name):
+    engine, model = tilting[name]
+    rng = np.random.default_rng(9)
+    for m in tilting_motions(2):
+        wrench = 20.0 * rng.normal(size=6)
+        efforts = engine.inverse_dynamics(m, wrench)
+        assert error(model.inverse_dynamics(m, wrench), efforts) < TOLERANCE
+        assert error(model.direct_dynamics(m, efforts, wrench), m.twist_rate) < TOLERANCE
+        efforts = 50.0 * rng.normal(size=3)
+        expected = engine.direct_dynamics(m, efforts, wrench)
+        assert error(model.direct_dynamics(m, efforts, wrench), expected) < TOLERANCE
+
+
+def test_an_rps_leg_has_no_inverse_and_any_left_inverse_will_do(tilting):
+    """Differs from paper: (17) and (20) print ``J_i^-1``, but ``J_i`` is (3, 2)."""
+    _, model = tilting['three_rps']
+    m = next(tilting_motions(3))
+
+    class Other(khalil.RpsLeg):
+        def inverse_jacobian(self, q, as_printed=False):
+            return super().inverse_jacobian(q) + np.outer([0.7, -0.3], self.normal)
+
+    fields = ('rows', 'links', 'rotation', 'origin', 'attachment', 'signs')
+    legs = [Other(**{name: getattr(leg, name) for name in fields}) for leg in model.legs]
+    other = replace(model, legs=legs)
+    for leg in (*model.legs, *legs):
+        q = np.array([0.2, 1.1])
+        assert leg.inverse_jacobian(q) @ leg.jacobian(q) == pytest.approx(np.eye(2), abs=1e-12)
+        with pytest.raises(np.linalg.LinAlgError):
+            np.linalg.inv(leg.jacobian(q))
+    assert error(other.inverse_dynamics(m), model.inverse_dynamics(m)) < TOLERANCE
+
+
 def test_a_robot_of_another_kind_is_refused(engines):
     with pytest.raises(InputError, match='U-P-S'):
         khalil.ups_robot(engines['c5'].model)
     with pytest.raises(InputError, match='prismatic'):
         khalil.c5_robot(engines['space'].model)
+    with pytest.raises(InputError, match='R-P-S'):
+        khalil.rps_robot(engines['space'].model)

@@ -154,6 +154,35 @@ def test_jacobians_and_accelerations_by_finite_differences(engine, robot):
             assert error(value, by_difference) < FINITE_DIFFERENCE
 
 
+def joint_turn(joint, position):
+    """Rotation parent <- child of a revolute joint."""
+    return joint.rotation @ Rotation.from_rotvec(joint.axis * position).as_matrix()
+
+
+def test_leg_motions_are_those_of_the_engines_joints(engine, robot):
+    """Turning of a leg by its universal joint, length by its slide; rates and accelerations."""
+    model = engine.model
+    layout = HomeLayout(model)
+    for m in six_motions(engine, 12):
+        joints = engine.inverse_kinematics(m)
+        at = robot.at_centre(m)
+        for closure, leg, s in zip(model.closures, robot.legs, robot.states(m)):
+            first, second, slide = layout.chain(closure.first.body)
+            (q1, r1, a1), (_, r2, a2), (_, rate, acc) = (
+                joints[model.joints[j].name] for j in (first, second, slide)
+            )
+            cross = joint_turn(model.joints[first], q1)
+            n1 = model.joints[first].rotation @ model.joints[first].axis
+            n2 = cross @ model.joints[second].rotation @ model.joints[second].axis
+            omega = r1 * n1 + r2 * n2
+            assert error(s.omega, omega) < TOLERANCE
+            assert error(s.omegad, a1 * n1 + a2 * n2 + r1 * r2 * np.cross(n1, n2)) < TOLERANCE
+            assert s.row @ at.twist == pytest.approx(rate, rel=1e-9, abs=1e-9)
+            along = s.direction @ (s.a_S + leg.b_S * np.cross(omega, np.cross(omega, s.direction)))
+            centripetal = s.direction @ np.cross(omega, np.cross(omega, s.l))
+            assert along - centripetal == pytest.approx(acc, rel=1e-9, abs=1e-9)
+
+
 def momentum(robot, m):
     """Linear and angular momentum (6,) about the base's origin, base at rest."""
     at = robot.at_centre(m)

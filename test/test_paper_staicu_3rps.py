@@ -99,6 +99,24 @@ def test_efforts_are_the_engines(engines, actuation):
 
 
 @pytest.mark.parametrize('actuation', ROBOTS)
+def test_leg_rates_and_accelerations_are_those_of_the_engines_joints(engines, actuation):
+    """phi_10, w_10, eps_10 of the revolutes and lambda_21, v_21, gamma_21 of the slides."""
+    engine = engines[actuation]
+    geometry = staicu.three_rps(engine.model).geometry
+    for c in motions(8):
+        p = staicu.pose(geometry, c.value)
+        v, angle_rates = staicu.rates(geometry, p, c.rate)
+        a = staicu.accelerations(geometry, p, v, angle_rates, c.acceleration)
+        joints = engine.inverse_kinematics(staicu.platform_motion(geometry, c))
+        for leg in range(3):
+            turn = (p.phi10[leg], v.omega10[leg], a.omega10[leg])
+            slide = (p.lambda21[leg], v.v21[leg], a.v21[leg])
+            for kind, values in (('revolute', turn), ('slide', slide)):
+                expected = np.array(joints[f'leg{leg + 1}_{kind}'])
+                assert values == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize('actuation', ROBOTS)
 def test_joint_forces_are_the_engines(engines, actuation):
     """Closure forces are given in platform axes; the paper has them along y1, -z1, x1."""
     engine = engines[actuation]

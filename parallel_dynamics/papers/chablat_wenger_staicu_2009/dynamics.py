@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from parallel_dynamics.papers.chablat_wenger_staicu_2009.kinematics import (
+    NONE,
     BodyState,
     Geometry,
     LegPose,
@@ -128,19 +129,29 @@ class Orthoglide:
         return F, M
 
     def motion(
-        self, G: Array, velocity: Array, acceleration: Array
+        self,
+        G: Array,
+        velocity: Array,
+        acceleration: Array,
+        as_printed: frozenset[str] = NONE,
     ) -> tuple[list[LegPose], list[LegRates], list[LegRates]]:
         """Return pose, relative velocities and relative accelerations of the legs A, B, C."""
         poses = [leg_pose(self.geometry, leg, G) for leg in range(3)]
-        rates = [leg_rates(self.geometry, pose, velocity) for pose in poses]
+        rates = [
+            leg_rates(self.geometry, pose, velocity, '(13)' in as_printed) for pose in poses
+        ]
         accelerations = [
-            leg_accelerations(self.geometry, pose, rate, acceleration)
+            leg_accelerations(self.geometry, pose, rate, acceleration, '(18)' in as_printed)
             for pose, rate in zip(poses, rates)
         ]
         return poses, rates, accelerations
 
     def inverse_dynamics(
-        self, G: Array, velocity: Array, acceleration: Array, as_printed: bool = False
+        self,
+        G: Array,
+        velocity: Array,
+        acceleration: Array,
+        as_printed: frozenset[str] = NONE,
     ) -> Array:
         """Return the input forces ``f_10`` (3,) of the sliders A, B, C, (25).
 
@@ -148,16 +159,15 @@ class Orthoglide:
         ----------
         G, velocity, acceleration : (3,)
             Motion of the platform's centre in the fixed frame.
-        as_printed : bool
-            True for the printed recursion (23), which loses the second bar of every leg.
+        as_printed : set of keys of ``PRINTED_FORMS``
         """
-        poses, rates, accelerations = self.motion(G, velocity, acceleration)
+        poses, rates, accelerations = self.motion(G, velocity, acceleration, as_printed)
         wrenches = [
             self.leg_wrenches(
                 leg,
                 poses[leg],
                 body_states(self.geometry, poses[leg], rates[leg], accelerations[leg]),
-                as_printed,
+                '(23)' in as_printed,
             )
             for leg in range(3)
         ]
@@ -168,7 +178,7 @@ class Orthoglide:
             virtual = solve(J_2, J_1[:, actuator])
             work = 0.0
             for leg in range(3):
-                v = leg_rates(self.geometry, poses[leg], virtual)
+                v = leg_rates(self.geometry, poses[leg], virtual, '(13)' in as_printed)
                 F, M = wrenches[leg]
                 work += v.slide * F[1][2] + v.phi21 * M[2][2]
                 work += v.phi32 * (M[3][2] + M[4][2] + M[6][2])

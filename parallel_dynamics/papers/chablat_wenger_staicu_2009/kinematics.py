@@ -37,7 +37,16 @@ Differs from paper: it prints ``c_50 = [-1 0 0; 0 -1 0; 0 0 1]``.
 """
 
 PRINTED_C50 = np.array([[-1.0, 0, 0], [0, -1, 0], [0, 0, 1]])
-"""``c_50`` as printed in (4)."""
+"""``c_50`` as printed in chablat_wenger_staicu_2009 (4)."""
+
+PRINTED_FORMS = {
+    '(13)': 'plus before the terms in l3, in the velocities and the virtual velocities',
+    '(18)': 'the opposite sign of every term in l3',
+    '(23)': 'no second long bar',
+}
+"""Printed equations that are not physics; pass a key in ``as_printed`` to see what they do."""
+
+NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -170,7 +179,11 @@ def leg_rates(
 
 
 def leg_accelerations(
-    geometry: Geometry, pose: LegPose, rates: LegRates, acceleration: Array
+    geometry: Geometry,
+    pose: LegPose,
+    rates: LegRates,
+    acceleration: Array,
+    as_printed: bool = False,
 ) -> LegRates:
     """Return the relative accelerations of a leg for the acceleration (3,) of G, (18).
 
@@ -180,13 +193,18 @@ def leg_accelerations(
     a, a32, l3 = pose.a, pose.relative(3), geometry.l3
     u3 = skew(U3)
     w21, w32 = rates.phi21, rates.phi32
-    right = (
-        acceleration
-        + l3 * w21 * w21 * a[2].T @ u3 @ u3 @ a32.T @ U2
+    known = (
+        l3 * w21 * w21 * a[2].T @ u3 @ u3 @ a32.T @ U2
         + l3 * w32 * w32 * a[3].T @ u3 @ u3 @ U2
         + 2.0 * l3 * w21 * w32 * a[2].T @ u3 @ a32.T @ u3 @ U2
     )
-    return LegRates(*solve(_connectivity(geometry, pose, False), right))
+    right = acceleration + (-known if as_printed else known)
+    return LegRates(*solve(_connectivity(geometry, pose, as_printed), right))
+
+
+def attitude_error(printed: Array = PRINTED_C50, right: Array = PLATFORM_MATRICES[2]) -> float:
+    """Return the angle (rad) between two attitudes of the platform, as (4) would have leg C."""
+    return float(np.arccos(np.clip(0.5 * (np.trace(printed @ right.T) - 1.0), -1.0, 1.0)))
 
 
 def jacobians(geometry: Geometry, G: Array) -> tuple[Array, Array]:

@@ -17,6 +17,13 @@ from parallel_dynamics.papers.codourey_burdet_1997.linear_form import (
     parameters,
     tilde,
 )
+from parallel_dynamics.papers.codourey_burdet_1997.virtual_work import (
+    actuator,
+    efforts,
+    motor_jacobian,
+    transmission,
+    wrench_at_centre,
+)
 
 __all__ = [
     'BodyMotion',
@@ -24,13 +31,18 @@ __all__ = [
     'Geometry',
     'LumpedDelta',
     'State',
+    'actuator',
     'arm_rotation',
     'body_matrix',
     'dynamic_matrix',
+    'efforts',
     'exact_delta',
     'inertial_wrench',
     'lumped_delta',
+    'motor_jacobian',
     'parameters',
     'state',
     'tilde',
+    'transmission',
+    'wrench_at_centre',
 ]

@@ -17,7 +17,22 @@ from parallel_dynamics.papers.codourey_burdet_1997.linear_form import (
     body_matrix,
     dynamic_matrix,
 )
-from parallel_dynamics.papers.notation import Array, cross, rot_y, rot_z, skew, solve, unit
+from parallel_dynamics.papers.codourey_burdet_1997.virtual_work import (
+    actuator,
+    motor_jacobian,
+    own_axes,
+)
+from parallel_dynamics.papers.notation import (
+    U2,
+    U3,
+    Array,
+    cross,
+    rot_y,
+    rot_z,
+    skew,
+    solve,
+    unit,
+)
 
 
 @dataclass(frozen=True)
@@ -256,6 +271,15 @@ class ExactDelta:
             ud * y,
         )
         return pin, rod
+
+    def J_tau(self, s: State, as_printed: bool = False) -> Array:
+        """Return ``J_tau`` (3, 3) of (17), which is the identity, (44).
+
+        ``as_printed=True`` has the motors' axes along z as (15) prints it; then it is zero.
+        """
+        arms = self.motions(s)[: -1 : 1 + 2 * len(self.offsets)]
+        column = actuator(U3 if as_printed else U2)
+        return motor_jacobian([own_axes(arm) for arm in arms], [column] * len(arms))
 
     def Psi(self, s: State, as_printed: bool = False) -> Array:
         """Return the dynamic matrix (3, 10 N) of (34); the motors stand on the ground."""

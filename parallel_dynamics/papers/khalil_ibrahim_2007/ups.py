@@ -1,4 +1,4 @@
-"""Robots with U-P-S legs: the Space robot (31)-(51) and the Gough-Stewart robot of the appendix.
+"""Robots with U-P-S legs: Space robot and Gough-Stewart robot, khalil_ibrahim_2007 (31)-(51), (80).
 
 Both have the legs of Table 1. The Space robot has three, with the first and the third joint
 active; the Gough-Stewart robot has six, with only the third joint active.
@@ -17,6 +17,7 @@ from parallel_dynamics.papers.khalil_ibrahim_2007.platform import Platform
 from parallel_dynamics.papers.notation import Array, cross, skew, solve
 
 PRINTED_FORMS = {
+    '(36)': 'the closed form of leg 1 for every leg, without Rz(gamma_i)^T',
     '(42)': 'J_i^-1 for J_i^-T',
     '(45)': 'H33 for H13 in the stack of active parts',
     '(49)': 'plus for minus before the skew of P_1 P_i',
@@ -26,16 +27,24 @@ PRINTED_FORMS = {
 NONE: frozenset[str] = frozenset()
 
 
-def leg_table(gamma: float, d: float, b: float = 0.0, r: float = 0.0) -> tuple[Row, Row, Row]:
-    """Return Table 1 for one leg.
+def leg_table(
+    gamma: float,
+    d: float,
+    b: float = 0.0,
+    r: float = 0.0,
+    active: tuple[int, ...] = (0, 2),
+) -> tuple[Row, Row, Row]:
+    """Return Table 1 of khalil_ibrahim_2007 for one leg.
 
     A vertical leg is ``(q1, q2) = (-pi/2, pi/2)``. The paper has ``b = r = 0``, which
-    places the first axis perpendicular to ``B_1 B_i``; ``r`` frees that choice.
+    places the first axis perpendicular to ``B_1 B_i``; ``r`` frees that choice. Of the Space
+    robot the joints ``active = (0, 2)`` are driven.
     """
+    mu = [int(k in active) for k in range(3)]
     return (
-        Row(sigma=0, mu=1, gamma=gamma, b=b, alpha=-np.pi / 2, d=d, r=r),
-        Row(sigma=0, mu=0, alpha=np.pi / 2),
-        Row(sigma=1, mu=1, alpha=np.pi / 2),
+        Row(sigma=0, mu=mu[0], gamma=gamma, b=b, alpha=-np.pi / 2, d=d, r=r),
+        Row(sigma=0, mu=mu[1], alpha=np.pi / 2),
+        Row(sigma=1, mu=mu[2], alpha=np.pi / 2),
     )
 
 
@@ -77,11 +86,12 @@ class Leg(Chain):
         BP = q[2] * a[:, 2]
         return np.stack([cross(a[:, 0], BP), cross(a[:, 1], BP), a[:, 2]], axis=1)
 
-    def inverse_jacobian(self, q: Array) -> Array:
+    def inverse_jacobian(self, q: Array, as_printed: bool = False) -> Array:
         """Return ``J_i^-1`` (3, 3) in closed form, (36).
 
         Differs from paper: (36) is leg 1 only; the other legs need their frame on the right,
-        ``Rz(gamma_i)^T``. It is singular when L = 0 *or* sin q2 = 0.
+        ``Rz(gamma_i)^T``, which ``as_printed=True`` leaves out. It is singular when L = 0 *or*
+        sin q2 = 0.
         """
         (c1, c2), (s1, s2), L = np.cos(q[:2]), np.sin(q[:2]), q[2]
         inverse = np.array(
@@ -91,7 +101,7 @@ class Leg(Chain):
                 [c1 * s2, -c2, -s1 * s2],
             ]
         )
-        return inverse @ self.leg_frame.T
+        return inverse if as_printed else inverse @ self.leg_frame.T
 
     def drift(self, q: Array, qd: Array) -> Array:
         """Return ``d(J_i)/dt q_i'`` (3,), the acceleration of P_i at zero joint accelerations."""
@@ -150,7 +160,7 @@ class UpsRobot:
         """Return ``q_i, q_i', q_i''`` (3,) each, in the sense of Table 1: (34) and (27)."""
         leg = self.legs[i]
         q = leg.inverse_geometry(m.position + self.arm(i, m.rotation) - leg.base_point)
-        inverse = leg.inverse_jacobian(q)
+        inverse = leg.inverse_jacobian(q, '(36)' in as_printed)
         twist = np.concatenate([m.velocity, m.angular_velocity])
         qd = inverse @ (self.J_v(i, m.rotation) @ twist)
         qdd = inverse @ (self.point_acceleration(i, m, as_printed) - leg.drift(q, qd))
@@ -160,12 +170,12 @@ class UpsRobot:
         """Return the senses of the machine's active joints against the table's, (n_a,)."""
         return np.concatenate([leg.signs[list(self.active)] for leg in self.legs])
 
-    def inverse_jacobian(self, m: PlatformMotion) -> Array:
+    def inverse_jacobian(self, m: PlatformMotion, as_printed: frozenset[str] = NONE) -> Array:
         """Return ``J_r^-1`` (6, 6) of (39)-(41) and (80), in the sense of Table 1."""
         rows = []
         for i, leg in enumerate(self.legs):
             q = leg.inverse_geometry(m.position + self.arm(i, m.rotation) - leg.base_point)
-            L_i = leg.inverse_jacobian(q)[list(self.active)]
+            L_i = leg.inverse_jacobian(q, '(36)' in as_printed)[list(self.active)]
             rows.append(L_i @ self.J_v(i, m.rotation))
         return np.vstack(rows)
 
@@ -181,10 +191,10 @@ class UpsRobot:
         for i, leg in enumerate(self.legs):
             q, qd, qdd = self.leg_motion(i, m, as_printed)
             H = leg.newton_euler(q, qd, qdd, self.g)
-            inverse = leg.inverse_jacobian(q)
+            inverse = leg.inverse_jacobian(q, '(36)' in as_printed)
             projector = inverse if '(42)' in as_printed else inverse.T
             total = total + self.J_v(i, m.rotation).T @ projector @ H
-        return self.active_signs() * solve(self.inverse_jacobian(m).T, total)
+        return self.active_signs() * solve(self.inverse_jacobian(m, as_printed).T, total)
 
     def inverse_dynamics_split(
         self, m: PlatformMotion, wrench: Array | None = None, as_printed: frozenset[str] = NONE
@@ -200,12 +210,12 @@ class UpsRobot:
         for i, leg in enumerate(self.legs):
             q, qd, qdd = self.leg_motion(i, m, as_printed)
             H = leg.newton_euler(q, qd, qdd, self.g)
-            inverse = leg.inverse_jacobian(q)
+            inverse = leg.inverse_jacobian(q, '(36)' in as_printed)
             H_active.extend(H[list(self.active)])
             total = total + self.J_v(i, m.rotation).T @ inverse.T[:, passive] @ H[passive]
         if '(45)' in as_printed and len(self.legs) == 3:
             H_active[4] = H_active[5]
-        projected = solve(self.inverse_jacobian(m).T, total)
+        projected = solve(self.inverse_jacobian(m, as_printed).T, total)
         return self.active_signs() * (np.array(H_active) + projected)
 
     def inertia_matrix(self, m: PlatformMotion) -> Array:
