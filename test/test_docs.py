@@ -131,6 +131,27 @@ def test_every_key_of_docstrings_resolves(repository):
             assert found in known, f'{path.name} cites {found}, unknown to docs/references.md'
 
 
+def docstrings(tree):
+    """Yield every string that stands as a statement: docstrings, also those of constants."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            if isinstance(node.value.value, str):
+                yield node.lineno, node.value.value
+
+
+def test_every_equation_in_a_docstring_of_the_papers_names_its_paper(repository):
+    """An equation number such as (36) says nothing without the key of its paper."""
+    known = re.findall(r'<a id="(\w+)">', (repository / 'docs/references.md').read_text('utf-8'))
+    number = re.compile(r'(?<![\w`])\(\d{1,3}\)')
+    seen = 0
+    for path in (repository / 'parallel_dynamics' / 'papers').rglob('*.py'):
+        for line, text in docstrings(ast.parse(path.read_text('utf-8'))):
+            if number.search(text):
+                seen += 1
+                assert any(key in text for key in known), f'{path}:{line} names no paper: {text}'
+    assert seen > 100
+
+
 def test_every_error_is_explained(repository):
     text = (repository / 'docs' / 'errors.md').read_text('utf-8')
     for module in ('errors', 'simulation.events', 'families.family', 'demo.processes'):

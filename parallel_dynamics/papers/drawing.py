@@ -22,6 +22,7 @@ class _Name:
     text: str
     away_from: Array | None
     colour: str
+    offset: tuple[float, float] | None = None
 
 
 class Sketch:
@@ -100,6 +101,12 @@ class Sketch:
         self.axes.quiver(*origin, *(length * direction), color=colour, linewidth=1.6)
         self._name(tip, label, origin, colour)
 
+    def note(self, point: Array, text: str, offset: tuple[float, float]) -> None:
+        """Write beside a point, ``offset`` in points of the page to the right and up."""
+        self._see(point)
+        name = _Name(point, text, None, 'black', offset)
+        self._names[self.panels.index(self.axes)].append(name)
+
     def finish(self, elevation: float = 22.0, azimuth: float = -60.0) -> Any:
         """Set scales and view, and return the figure."""
         for k, axes in enumerate(self.panels):
@@ -133,6 +140,8 @@ def _write_names(axes: Any, points: Array, names: list[_Name]) -> None:
         at = seen(name.point)[0]
         away = at - (middle if name.away_from is None else seen(name.away_from)[0])
         away /= max(float(np.linalg.norm(away)), 1e-9)
+        if name.offset is not None:
+            away = np.array(name.offset) / 8.0
         side = 'center' if abs(away[0]) < 0.5 else 'left' if away[0] > 0.0 else 'right'
         axes.annotate(
             name.text,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from parallel_dynamics.papers.drawn import drawn
 from parallel_dynamics.resources import writing_to
 from parallel_dynamics.spatial import Array
 
@@ -67,18 +68,22 @@ class Report:
         self.figures[stem] = figure
         self.text.append(f'![{caption}]({stem}.png)\n\n*{caption}*')
 
+    def page(self) -> str:
+        """Return the page in Markdown."""
+        return '\n\n'.join([f'# {self.title}', *self.text]) + '\n'
+
     def write(self, folder: Path) -> list[Path]:
         """Write page, numbers and pictures into a folder and return their paths."""
         page, numbers = folder / f'{self.key}.md', folder / f'{self.key}.json'
-        body = '\n\n'.join([f'# {self.title}', *self.text]) + '\n'
         written = [page, numbers]
         with writing_to(folder):
-            page.write_text(body, encoding='utf-8')
+            page.write_text(self.page(), encoding='utf-8')
             numbers.write_text(json.dumps(plain(self.numbers), indent=2) + '\n', encoding='utf-8')
             for stem, figure in self.figures.items():
                 path = folder / f'{stem}.png'
                 # No date and no version inside, so that the same numbers give the same file.
-                figure.savefig(path, dpi=130, metadata={'Software': None})
+                inside = {'Software': None, 'Data': json.dumps(drawn(figure))}
+                figure.savefig(path, dpi=130, metadata=inside)
                 written.append(path)
         return written
 

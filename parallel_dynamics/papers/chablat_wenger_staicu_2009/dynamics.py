@@ -32,7 +32,7 @@ class Body:
     rC : (3,), m
         Centre of mass from the joint ``A_k``.
     J : (3, 3), kg m^2
-        Tensor about the joint, as (21) needs it.
+        Tensor about the joint, as chablat_wenger_staicu_2009 (21) needs it.
     """
 
     m: float
@@ -72,6 +72,8 @@ def paper_bodies(geometry: Geometry) -> dict[int, Body]:
 class Orthoglide:
     """The Orthoglide of the paper.
 
+    Equation numbers of chablat_wenger_staicu_2009.
+
     Attributes
     ----------
     geometry : Geometry
@@ -93,6 +95,8 @@ class Orthoglide:
     def body_wrench(self, body: Body, state: BodyState, a_k0: Array) -> tuple[Array, Array]:
         """Return ``F_k0, M_k0`` (3,) each at ``A_k`` in body axes, (20)-(22), (24).
 
+        Equation numbers of chablat_wenger_staicu_2009.
+
         Differs from paper: it calls the tensors of body 2 and of the platform central; (21) needs
         every tensor about the joint.
         """
@@ -106,7 +110,7 @@ class Orthoglide:
     def leg_wrenches(
         self, leg: int, pose: LegPose, states: Mapping[int, BodyState], as_printed: bool = False
     ) -> tuple[dict[int, Array], dict[int, Array]]:
-        """Return ``F_k, M_k`` (3,) of a leg by the recursion (23).
+        """Return ``F_k, M_k`` (3,) of a leg by the recursion chablat_wenger_staicu_2009 (23).
 
         Differs from paper: (23) has no place for the second long bar; it adds to body 2
         ``a_62^T F_6`` and ``a_62^T M_6 + r_62~ a_62^T F_6``. ``as_printed=True`` leaves it out.
@@ -154,6 +158,8 @@ class Orthoglide:
         as_printed: frozenset[str] = NONE,
     ) -> Array:
         """Return the input forces ``f_10`` (3,) of the sliders A, B, C, (25).
+
+        Equation numbers of chablat_wenger_staicu_2009.
 
         Parameters
         ----------
@@ -209,7 +215,10 @@ class Orthoglide:
         return total
 
     def with_central_tensors(self) -> Orthoglide:
-        """Return the robot with central tensors where (21) needs those about the joint."""
+        """Return the robot with central tensors where (21) needs those about the joint.
+
+        Equation numbers of chablat_wenger_staicu_2009.
+        """
         tables = [
             {
                 k: Body(b.m, b.rC, b.J - b.m * (b.rC @ b.rC * np.eye(3) - np.outer(b.rC, b.rC)))
@@ -228,6 +237,8 @@ class Orthoglide:
 
 def paper_motion(t: Array) -> tuple[Array, Array, Array]:
     """Return position, velocity and acceleration (N, 3) of G at times t (N,), (6).
+
+    Equation numbers of chablat_wenger_staicu_2009.
 
     The paper runs it for 2 s. Its period is 6 s, so the motion does not come to rest: it ends at
     1.5 times the amplitude and at full speed sin(2 pi / 3).

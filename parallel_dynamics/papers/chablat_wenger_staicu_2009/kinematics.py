@@ -24,14 +24,14 @@ _a5 = np.array([[-1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
 _a6 = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
 
 FIRST = (_a1, _a5, _a6)
-"""``a_10``, ``b_10``, ``c_10`` of (1), (2)."""
+"""``a_10``, ``b_10``, ``c_10`` of chablat_wenger_staicu_2009 (1), (2)."""
 
 PLATFORM_MATRICES = (
     np.array([[0.0, -1, 0], [-1, 0, 0], [0, 0, -1]]),
     np.array([[0.0, 0, -1], [0, -1, 0], [-1, 0, 0]]),
     np.array([[-1.0, 0, 0], [0, 0, -1], [0, -1, 0]]),
 )
-"""``a_50``, ``b_50``, ``c_50`` at any pose, (3), (4).
+"""``a_50``, ``b_50``, ``c_50`` at any pose, chablat_wenger_staicu_2009 (3), (4).
 
 Differs from paper: it prints ``c_50 = [-1 0 0; 0 -1 0; 0 0 1]``.
 """
@@ -61,12 +61,12 @@ class Geometry:
 
     @property
     def r21(self) -> Array:
-        """``A_1 A_2`` (3,) in frame 1, (8)."""
+        """``A_1 A_2`` (3,) in frame 1, chablat_wenger_staicu_2009 (8)."""
         return self.l1 * np.array([0.0, np.sin(self.alpha), np.cos(self.alpha)])
 
     @property
     def r32(self) -> Array:
-        """``A_2 A_3`` (3,) in frame 2, (8)."""
+        """``A_2 A_3`` (3,) in frame 2, chablat_wenger_staicu_2009 (8)."""
         return -0.5 * self.l2 * U3
 
     @property
@@ -76,21 +76,21 @@ class Geometry:
 
     @property
     def r43(self) -> Array:
-        """``A_3 A_4`` (3,) in frame 3, (8)."""
+        """``A_3 A_4`` (3,) in frame 3, chablat_wenger_staicu_2009 (8)."""
         return -self.l3 * U2
 
     @property
     def r54(self) -> Array:
-        """``A_4 A_5`` (3,) in frame 4, (8)."""
+        """``A_4 A_5`` (3,) in frame 4, chablat_wenger_staicu_2009 (8)."""
         return 0.5 * self.l2 * U1
 
     @property
     def r5G(self) -> Array:
-        """``A_5 G`` (3,) in frame 5, (8)."""
+        """``A_5 G`` (3,) in frame 5, chablat_wenger_staicu_2009 (8)."""
         return np.array([self.l1 * np.sin(self.alpha), -0.5 * self.l, 0.0])
 
     def r10(self, leg: int, slide: float) -> Array:
-        """Return ``O A_1`` (3,) in the fixed frame, (8)."""
+        """Return ``O A_1`` (3,) in the fixed frame, chablat_wenger_staicu_2009 (8)."""
         along = slide - self.l1 * np.cos(self.alpha) - self.l3 - 0.5 * self.l
         return np.asarray(along * FIRST[leg].T @ U3)
 
@@ -120,7 +120,10 @@ class LegRates:
 
 
 def matrices(leg: int, phi21: float, phi32: float) -> dict[int, Array]:
-    """Return ``a_k0`` (3, 3) for k = 1..6, (1), (2), with ``phi_54 = phi_21`` of (5)."""
+    """Return ``a_k0`` (3, 3) for k = 1..6, (1), (2), with ``phi_54 = phi_21`` of (5).
+
+    Equation numbers of chablat_wenger_staicu_2009.
+    """
     a10 = FIRST[leg]
     a20 = staicu_rot_z(phi21) @ _a2 @ a10
     a30 = staicu_rot_z(phi32) @ _a3 @ a20
@@ -130,7 +133,10 @@ def matrices(leg: int, phi21: float, phi32: float) -> dict[int, Array]:
 
 
 def leg_pose(geometry: Geometry, leg: int, G: Array) -> LegPose:
-    """Return the joint variables of a leg for the platform's centre ``G`` (3,), (9)."""
+    """Return the joint variables of a leg for the platform's centre ``G`` (3,), (9).
+
+    Equation numbers of chablat_wenger_staicu_2009.
+    """
     # (9) for legs A, B, C is one formula with x, y, z permuted.
     along, second, third = np.roll(G, -leg)
     l3 = geometry.l3
@@ -141,7 +147,7 @@ def leg_pose(geometry: Geometry, leg: int, G: Array) -> LegPose:
 
 
 def platform_centre(geometry: Geometry, leg: int, pose: LegPose) -> Array:
-    """Return G (3,) through one leg, the loop equation (7)."""
+    """Return G (3,) through one leg, the loop equation chablat_wenger_staicu_2009 (7)."""
     a = pose.a
     return np.asarray(
         geometry.r10(leg, pose.slide)
@@ -154,7 +160,7 @@ def platform_centre(geometry: Geometry, leg: int, pose: LegPose) -> Array:
 
 
 def _connectivity(geometry: Geometry, pose: LegPose, as_printed: bool) -> Array:
-    """Return the matrix (3, 3) of (13) on ``(v_10, w_21, w_32)``."""
+    """Return the matrix (3, 3) of chablat_wenger_staicu_2009 (13) on ``(v_10, w_21, w_32)``."""
     a = pose.a
     a32 = pose.relative(3)
     sign = 1.0 if as_printed else -1.0
@@ -173,6 +179,8 @@ def leg_rates(
 ) -> LegRates:
     """Return the relative velocities of a leg for the velocity (3,) of G, (13).
 
+    Equation numbers of chablat_wenger_staicu_2009.
+
     Differs from paper: with ``r_43 = -l3 u2`` both terms in ``l3`` have a minus sign.
     """
     return LegRates(*solve(_connectivity(geometry, pose, as_printed), velocity))
@@ -186,6 +194,8 @@ def leg_accelerations(
     as_printed: bool = False,
 ) -> LegRates:
     """Return the relative accelerations of a leg for the acceleration (3,) of G, (18).
+
+    Equation numbers of chablat_wenger_staicu_2009.
 
     Differs from paper in the signs of ``l3`` as (13) does; the last term, cut off in print, is
     ``2 l3 w_21 w_32 a_20^T u3~ a_32^T u3~ u2`` with the same sign as its neighbours.
@@ -203,12 +213,18 @@ def leg_accelerations(
 
 
 def attitude_error(printed: Array = PRINTED_C50, right: Array = PLATFORM_MATRICES[2]) -> float:
-    """Return the angle (rad) between two attitudes of the platform, as (4) would have leg C."""
+    """Return the angle (rad) between two attitudes of the platform, as (4) would have leg C.
+
+    Equation numbers of chablat_wenger_staicu_2009.
+    """
     return float(np.arccos(np.clip(0.5 * (np.trace(printed @ right.T) - 1.0), -1.0, 1.0)))
 
 
 def jacobians(geometry: Geometry, G: Array) -> tuple[Array, Array]:
-    """Return ``J_1`` and ``J_2`` (3, 3) with ``J_1 lambda' = J_2 r_G'``, (15)-(17)."""
+    """Return ``J_1`` and ``J_2`` (3, 3) with ``J_1 lambda' = J_2 r_G'``, (15)-(17).
+
+    Equation numbers of chablat_wenger_staicu_2009.
+    """
     slides = np.array([leg_pose(geometry, leg, G).slide for leg in range(3)])
     alpha = G + geometry.l3 - slides
     J_2 = np.tile(G, (3, 1))
@@ -233,7 +249,7 @@ class BodyState:
 def body_states(
     geometry: Geometry, pose: LegPose, rates: LegRates, accelerations: LegRates
 ) -> dict[int, BodyState]:
-    """Return the state of the bodies 1..6 of a leg, (10)-(12), (19)."""
+    """Return the state of the bodies 1..6 of a leg, chablat_wenger_staicu_2009 (10)-(12), (19)."""
     arms = {2: geometry.r21, 3: geometry.r32, 4: geometry.r43, 5: geometry.r54, 6: geometry.r62}
     rate = {2: rates.phi21, 3: rates.phi32, 4: rates.phi32, 5: rates.phi21, 6: rates.phi32}
     acc = {

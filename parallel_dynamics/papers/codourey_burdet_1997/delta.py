@@ -1,5 +1,7 @@
 """The DELTA robot: kinematics, the seven-parameter linear form (36)-(45), and the exact one.
 
+Equation numbers of codourey_burdet_1997.
+
 Angles of the motors are positive downward. All vectors are in the base frame O of the paper: at
 the centre of the motors, z up. The travelling plate is reduced to the point P.
 """
@@ -74,7 +76,7 @@ class State:
 
 
 def arm_rotation(q: float, as_printed: bool = False) -> Array:
-    """Return the rotation (3, 3) from the frame of an arm to O_i, (41).
+    """Return the rotation (3, 3) from the frame of an arm to O_i, codourey_burdet_1997 (41).
 
     Differs from paper: (36)-(43) have q positive downward about +y, which is ``R_y(+q)``; (41)
     prints ``R_y(-q)``.
@@ -84,6 +86,8 @@ def arm_rotation(q: float, as_printed: bool = False) -> Array:
 
 def state(geometry: Geometry, x: Array, xd: Array, xdd: Array, as_printed: bool = False) -> State:
     """Return the motion of the whole robot for the motion (3,) each of the plate's point P.
+
+    Equation numbers of codourey_burdet_1997.
 
     ``as_printed=True`` places the elbows by the printed (41) once the angles are known.
     """
@@ -158,12 +162,15 @@ class LumpedDelta:
 
     @property
     def p(self) -> Array:
-        """Parameter vector (7,) of (45)."""
+        """Parameter vector (7,) of codourey_burdet_1997 (45)."""
         arms = np.stack([self.moment, self.inertia], axis=1).ravel()
         return np.append(arms, self.plate_mass)
 
     def arm_block(self, i: int, s: State) -> Array:
-        """Return ``J_Ai^T Omega_i`` (3, 10) of an arm, (43), from the general form (34)."""
+        """Return ``J_Ai^T Omega_i`` (3, 10) of an arm, (43), from the general form (34).
+
+        Equation numbers of codourey_burdet_1997.
+        """
         omega, omegad = np.array([0.0, s.qd[i], 0.0]), np.array([0.0, s.qdd[i], 0.0])
         G = np.array([0.0, 0.0, -self.g])
         J_A = np.zeros((6, 3))
@@ -171,7 +178,7 @@ class LumpedDelta:
         return J_A.T @ body_matrix(-arm_rotation(s.q[i]).T @ G, omega, omegad)
 
     def Psi(self, s: State) -> Array:
-        """Return the dynamic matrix (3, 7), (45)."""
+        """Return the dynamic matrix (3, 7), codourey_burdet_1997 (45)."""
         Psi = np.zeros((3, 7))
         for i in range(3):
             Psi[i, 2 * i] = -self.g * np.cos(s.q[i])
@@ -182,6 +189,8 @@ class LumpedDelta:
     def inverse_dynamics(self, x: Array, xd: Array, xdd: Array, as_printed: bool = False) -> Array:
         """Return the motor torques (3,), (45), for a motion of the plate (3,) each.
 
+        Equation numbers of codourey_burdet_1997.
+
         ``as_printed=True`` places the elbows, and so the Jacobian, by the printed (41).
         """
         s = state(self.geometry, x, xd, xdd, as_printed)
@@ -191,6 +200,8 @@ class LumpedDelta:
 @dataclass(frozen=True)
 class ExactDelta:
     """The same robot without lumping, by the paper's general method (33), (34).
+
+    Equation numbers of codourey_burdet_1997.
 
     Bodies: per arm the arm, then for each of its rods the cross of the universal joint at the
     elbow and the rod; the plate last. The frame of an arm is at its motor, with the axes of the
@@ -273,7 +284,7 @@ class ExactDelta:
         return pin, rod
 
     def J_tau(self, s: State, as_printed: bool = False) -> Array:
-        """Return ``J_tau`` (3, 3) of (17), which is the identity, (44).
+        """Return ``J_tau`` (3, 3) of codourey_burdet_1997 (17), which is the identity, (44).
 
         ``as_printed=True`` has the motors' axes along z as (15) prints it; then it is zero.
         """
@@ -282,12 +293,17 @@ class ExactDelta:
         return motor_jacobian([own_axes(arm) for arm in arms], [column] * len(arms))
 
     def Psi(self, s: State, as_printed: bool = False) -> Array:
-        """Return the dynamic matrix (3, 10 N) of (34); the motors stand on the ground."""
+        """Return the dynamic matrix (3, 10 N) of (34); the motors stand on the ground.
+
+        Equation numbers of codourey_burdet_1997.
+        """
         G = np.array([0.0, 0.0, -self.g])
         return dynamic_matrix(self.motions(s), G, as_printed=as_printed)
 
     def inverse_dynamics(self, x: Array, xd: Array, xdd: Array, as_printed: bool = False) -> Array:
         """Return the motor torques (3,) for a motion of the plate (3,) each.
+
+        Equation numbers of codourey_burdet_1997.
 
         ``as_printed=True`` uses the printed (31), in which the moment of inertia about the motor
         axis is multiplied by nothing.

@@ -11,7 +11,7 @@ from parallel_dynamics.papers.notation import Array, cross, skew, solve
 
 
 def tilde(omega: Array, as_printed: bool = False) -> Array:
-    """Return the matrix (3, 6) with ``I w = tilde(w) I_p``, (31).
+    """Return the matrix (3, 6) with ``I w = tilde(w) I_p``, codourey_burdet_1997 (31).
 
     ``I_p = [I_xx, I_xy, I_xz, I_yy, I_yz, I_zz]``. Differs from paper: row 2 is
     ``[0, wx, 0, wy, wz, 0]``; printed is ``[0, wx, wy, wz, 0, 0]``.
@@ -30,7 +30,7 @@ def inertial_wrench(
     omegad: Array,
     as_printed: bool = False,
 ) -> Array:
-    """Return the wrench (6,) at A in body axes, (27).
+    """Return the wrench (6,) at A in body axes, codourey_burdet_1997 (27).
 
     Differs from paper: the bracket is ``m (a + w~ w~ r + w'~ r)``; printed, the mass does not
     multiply the last term.
@@ -53,7 +53,10 @@ def inertial_wrench(
 
 
 def body_matrix(a: Array, omega: Array, omegad: Array, as_printed: bool = False) -> Array:
-    """Return the matrix (6, 10) of (28): body parameters ``[m, m r, I_p]`` to the wrench at A."""
+    """Return the matrix (6, 10) of (28): body parameters ``[m, m r, I_p]`` to the wrench at A.
+
+    Equation numbers of codourey_burdet_1997.
+    """
     Lambda = skew(omega) @ skew(omega) + skew(omegad)  # (29)
     psi = skew(omega) @ tilde(omega, as_printed) + tilde(omegad, as_printed)  # (30)
     matrix = np.zeros((6, 10))
@@ -84,7 +87,10 @@ class BodyMotion:
     omegad: Array
 
     def Omega(self, G: Array, as_printed: bool = False) -> Array:
-        """Return ``Omega_i`` (6, 10) of (34); ``G`` (3,) is gravity in base axes."""
+        """Return ``Omega_i`` (6, 10) of (34); ``G`` (3,) is gravity in base axes.
+
+        Equation numbers of codourey_burdet_1997.
+        """
         R = self.rotation
         matrix = body_matrix(
             R.T @ (self.acceleration - G), R.T @ self.omega, R.T @ self.omegad, as_printed
@@ -95,7 +101,7 @@ class BodyMotion:
 def dynamic_matrix(
     motions: Sequence[BodyMotion], G: Array, J_tau: Array | None = None, as_printed: bool = False
 ) -> Array:
-    """Return ``Psi`` (n, 10 N) of (12), (34), with ``tau = Psi p``.
+    """Return ``Psi`` (n, 10 N) of codourey_burdet_1997 (12), (34), with ``tau = Psi p``.
 
     ``J_tau`` (n, n) of (17) is the identity when all motors stand on the ground, and (17) holds
     for such motors only.

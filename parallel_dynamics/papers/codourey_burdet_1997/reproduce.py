@@ -9,6 +9,7 @@ import numpy as np
 from parallel_dynamics.loading import load_robot
 from parallel_dynamics.motion import PlatformMotion
 from parallel_dynamics.papers.codourey_burdet_1997.delta import (
+    ExactDelta,
     Geometry,
     LumpedDelta,
     arm_rotation,
@@ -20,7 +21,9 @@ from parallel_dynamics.papers.codourey_burdet_1997.extract import (
     plate_offset,
 )
 from parallel_dynamics.papers.codourey_burdet_1997.linear_form import inertial_wrench
+from parallel_dynamics.papers.codourey_burdet_1997.virtual_work import efforts
 from parallel_dynamics.papers.drawing import BODY, Sketch
+from parallel_dynamics.papers.masses import mass_table, number
 from parallel_dynamics.papers.motions import swing
 from parallel_dynamics.papers.notation import Array, rot_z
 from parallel_dynamics.papers.report import (
@@ -79,24 +82,38 @@ def reproduce() -> Report:
     agreement = {
         'exact form': relative_error(tau['exact'], engine.inverse_dynamics(m)),
         'lumped form': relative_error(tau['lumped'], dumbbells.inverse_dynamics(m)),
+        'virtual work': _virtual_work(exact, m[::8], offset),
     }
     report = Report(KEY, 'Codourey and Burdet 1997: linear form of the DELTA')
     _draw(report, lumped.geometry, engine.home.position + offset)
     _plot(report, t, tau)
     _linear(report, lumped, m, offset, tau)
     _corrections(report, tau, agreement)
+    _assumed(report, engine, lumped.geometry)
     report.numbers['agreement'] = agreement
     report.numbers['parameters'] = lumped.p
     report.numbers['torques_Nm'] = {k: v[[20, 40, 80]] for k, v in tau.items()}
     return report
 
 
+def _virtual_work(exact: ExactDelta, m: PlatformMotion, offset: Array) -> float:
+    """Return how far (18) of codourey_burdet_1997, body by body, is from (34)."""
+    G = np.array([0.0, 0.0, -exact.g])
+    found, linear = [], []
+    for one in m:
+        s = state(exact.geometry, one.position + offset, one.velocity, one.acceleration)
+        found.append(efforts(exact.motions(s), exact.p, G, exact.J_tau(s)))
+        linear.append(exact.Psi(s) @ exact.p)
+    return relative_error(np.array(found), np.array(linear))
+
+
 def _draw(report: Report, geometry: Geometry, P: Array) -> None:
     report.add(
         'Equations (1)-(45) of codourey_burdet_1997 in `parallel_dynamics.papers.'
-        'codourey_burdet_1997`, which does not use the engine: the linear form of any rigid body '
-        '(27)-(34), the seven-parameter DELTA (36)-(45), and, by the same general method, a '
-        'DELTA with all of its bodies. Evaluated on the shipped robot `delta` without friction.',
+        'codourey_burdet_1997`, which does not use the engine: virtual work at the centres of '
+        'mass (1)-(24), the linear form of any rigid body (25)-(34), the seven-parameter DELTA '
+        '(35)-(45), and, by the same general method, a DELTA with all of its bodies. Evaluated '
+        'on the shipped robot `delta` without friction.',
         '## The robot',
     )
     s = state(geometry, P, np.zeros(3), np.zeros(3))
@@ -112,7 +129,7 @@ def _draw(report: Report, geometry: Geometry, P: Array) -> None:
         sketch.dot(motor)
         sketch.dot(s.elbow[k], f'arm {k + 1}', COLOURS[1])
     sketch.dot(P, 'P', COLOURS[0], 50.0)
-    sketch.frame(np.zeros(3), np.eye(3), 0.12, 'O')
+    sketch.frame(np.zeros(3), np.eye(3), 0.08, 'O')
     report.picture(
         'fig3',
         sketch.finish(elevation=30.0, azimuth=-75.0),
@@ -238,7 +255,9 @@ def _corrections(report: Report, tau: dict[str, Array], agreement: dict[str, flo
                 (
                     '(27)',
                     "the mass multiplies the whole bracket `x_A'' + w~ w~ r + w'~ r`",
-                    f'{100 * off["(27)"]:.0f} % of the force on a body of 2 kg in a brisk turn',
+                    f'{100 * off["(27)"]:.0f} % of the force on a body of 2 kg in a brisk turn; '
+                    'as printed an acceleration is added to a force, so this number depends on '
+                    'the unit of mass and says little',
                 ),
                 (
                     '(31)',
@@ -252,7 +271,12 @@ def _corrections(report: Report, tau: dict[str, Array], agreement: dict[str, flo
                     f'{100 * off["(41)"]:.0f} % rms of the torques',
                 ),
                 ('(38)', 'gives w, not its derivative', 'a misprint'),
-                ('(15)', 'the motor axis of the DELTA is y, not z', 'a matter of frames'),
+                (
+                    '(15), (17), (44)',
+                    'the motors of the DELTA turn about y of their frames, see (36)',
+                    'about z, as (15) has it, `J_tau` of (17) is zero and (18) cannot be solved; '
+                    'about y it is the identity, as (44) says',
+                ),
                 ('(17)', 'holds for motors on the ground only', 'none here'),
             ),
         ),
@@ -261,7 +285,26 @@ def _corrections(report: Report, tau: dict[str, Array], agreement: dict[str, flo
         f'{agreement["exact form"]:.0e} of the largest torque, and the lumped one equals the '
         'engine on a robot whose rods are dumbbells with 2/3 and 1/3 of the mass at their ends to '
         f'{agreement["lumped form"]:.0e}.',
+        'The wrenches at the centres of mass, projected one by one by (18), give the torques of '
+        f'the linear form (34) to {agreement["virtual work"]:.0e}.',
+    )
+
+
+def _assumed(report: Report, robot: Robot, geometry: Geometry) -> None:
+    """Say every number that the paper does not have."""
+    model = robot.model
+    motors = {number(model.joints[j].armature) for j in model.actuators}
+    report.add(
         '## Assumed where the paper is silent',
-        'All dimensions and masses: see the comments in the YAML file of the robot. The crosses '
-        'of the elbow joints, which the paper does not have, are lumped at the elbow.',
+        'The paper gives no numbers. All below are those of the shipped robot `delta`.',
+        f'- Lengths: R = {number(geometry.R)} m, L_A = {number(geometry.L_A)} m, '
+        f'L_B = {number(geometry.L_B)} m; at home P is '
+        f'{number(-float(robot.home.position[2]))} m below the motors.\n'
+        '- Gravity: 9.81 m/s^2 along -z, as the paper has it.\n'
+        f'- Motors add {", ".join(sorted(motors))} kg m^2 to their arms.\n'
+        '- Tensors: arms are uniform boxes, rods tubes, the plate a disc with a cylinder as '
+        'payload.\n'
+        '- The crosses of the elbow joints, which the paper does not have, are lumped at the '
+        'elbow; the exact form has them as bodies.',
+        f'Masses, with leg 1 for all legs.\n\n{mass_table(model)}',
     )

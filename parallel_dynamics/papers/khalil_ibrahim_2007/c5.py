@@ -1,4 +1,7 @@
-"""The C5 robot: six linear actuators that push on the faces of a cube, (52)-(71)."""
+"""The C5 robot: six linear actuators that push on the faces of a cube, (52)-(71).
+
+Equation numbers of khalil_ibrahim_2007.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,8 @@ class C5Robot:
     def geometry(self, i: int, m: PlatformMotion) -> tuple[float, Array, Array, float]:
         """Return ``q_i``, ``r_i`` (3,), ``P P_i`` (3,) and the scalar ``J_i`` of (54).
 
+        Equation numbers of khalil_ibrahim_2007.
+
         The face holds ``P_i``: ``r_i . (P_i - P - face point) = 0``.
         """
         leg = self.legs[i]
@@ -74,12 +79,12 @@ class C5Robot:
         return q, r, PP, J
 
     def J_v(self, i: int, m: PlatformMotion) -> Array:
-        """Return ``J_vi`` (6,), (56)."""
+        """Return ``J_vi`` (6,), khalil_ibrahim_2007 (56)."""
         _, r, PP, _ = self.geometry(i, m)
         return np.concatenate([r, -r @ skew(PP)])
 
     def inverse_jacobian(self, m: PlatformMotion, as_printed: frozenset[str] = NONE) -> Array:
-        """Return ``J_r^-1`` (6, 6), (58).
+        """Return ``J_r^-1`` (6, 6), khalil_ibrahim_2007 (58).
 
         Differs from paper: row 5 is printed with ``n_z`` in the left denominator; it is ``a_z``.
         """
@@ -91,7 +96,7 @@ class C5Robot:
         return np.array(rows)
 
     def Jv_dot_V(self, i: int, m: PlatformMotion, as_printed: frozenset[str] = NONE) -> float:
-        """Return ``d(J_vi)/dt V_p``, (65).
+        """Return ``d(J_vi)/dt V_p``, khalil_ibrahim_2007 (65).
 
         Differs from paper: ``P_i`` slides on the face, so ``d(PP_i)/dt = a_i q_i' - v_P`` and
         ``r_i . (-2 w x v_P - w x (w x PP_i) + w x a_i q_i')`` is left, where the paper has only
@@ -105,19 +110,19 @@ class C5Robot:
         return float(r @ (-2.0 * cross(w, v) - cross(w, cross(w, PP)) + cross(w, slide)))
 
     def J_dot(self, i: int, m: PlatformMotion) -> float:
-        """Return ``d(J_i)/dt`` of (54): ``(w x r_i) . a_i``."""
+        """Return ``d(J_i)/dt`` of khalil_ibrahim_2007 (54): ``(w x r_i) . a_i``."""
         r = m.rotation @ self.legs[i].face_normal
         return float(cross(m.angular_velocity, r) @ self.legs[i].axis)
 
     def rate(self, i: int, m: PlatformMotion) -> float:
-        """Return ``q_i'`` from (52), (55)."""
+        """Return ``q_i'`` from khalil_ibrahim_2007 (52), (55)."""
         twist = np.concatenate([m.velocity, m.angular_velocity])
         return float(self.J_v(i, m) @ twist) / self.geometry(i, m)[3]
 
     def leg_acceleration(
         self, i: int, m: PlatformMotion, as_printed: frozenset[str] = NONE
     ) -> float:
-        """Return ``q_i''`` by (27) with (64).
+        """Return ``q_i''`` by khalil_ibrahim_2007 (27) with (64).
 
         Differs from paper where (64) does; see ``Jv_dot_V``.
         """
@@ -126,7 +131,10 @@ class C5Robot:
         return (vd - self.J_dot(i, m) * self.rate(i, m)) / self.geometry(i, m)[3]
 
     def _h(self, i: int, m: PlatformMotion) -> float:
-        """Return ``h_i``: minus the weight along the leg, (60), (61), and friction."""
+        """Return ``h_i``: minus the weight along the leg, (60), (61), and friction.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         leg = self.legs[i]
         rate = self.rate(i, m)
         weight = -leg.mass * float(leg.axis @ self.g)
@@ -135,7 +143,7 @@ class C5Robot:
     def inverse_dynamics(
         self, m: PlatformMotion, wrench: Array | None = None, as_printed: frozenset[str] = NONE
     ) -> Array:
-        """Return the six actuator forces ``Gamma`` (6,), (59)-(62).
+        """Return the six actuator forces ``Gamma`` (6,), khalil_ibrahim_2007 (59)-(62).
 
         ``as_printed`` may hold '(58)' and '(64)', see ``PRINTED_FORMS``.
         """
@@ -149,7 +157,7 @@ class C5Robot:
         return np.asarray(H + solve(self.inverse_jacobian(m, as_printed).T, F_p))
 
     def inertia_matrix(self, m: PlatformMotion, as_printed: frozenset[str] = NONE) -> Array:
-        """Return ``A_robot`` (6, 6), (66) with (70).
+        """Return ``A_robot`` (6, 6), khalil_ibrahim_2007 (66) with (70).
 
         Differs from paper: (68) prints ``J_i^T (M + Ia) J_i^-1``, in which the scalar cancels;
         it is ``J_i^-T (M + Ia) J_i^-1``, as in (70).
@@ -163,7 +171,7 @@ class C5Robot:
         return A
 
     def bias(self, m: PlatformMotion, as_printed: frozenset[str] = NONE) -> Array:
-        """Return ``h_robot`` (6,), (67) with (70), (71).
+        """Return ``h_robot`` (6,), khalil_ibrahim_2007 (67) with (70), (71).
 
         Differs from paper: the bracket is ``A_Xi r_i . [2 w x (a_i q_i' - v_P) - w x (w x PP_i)]
         + h_Xi``; printed is ``A_Xi (-r_i . w x (v_P + a_i q_i')) + h_Xi``.
@@ -188,7 +196,10 @@ class C5Robot:
         wrench: Array | None = None,
         as_printed: frozenset[str] = NONE,
     ) -> Array:
-        """Return the platform's acceleration (6,), (63); ``m``'s own acceleration is unused."""
+        """Return the platform's acceleration (6,), (63); ``m``'s own acceleration is unused.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         total = self.inverse_jacobian(m).T @ efforts - self.bias(m, as_printed)
         if wrench is not None:
             total = total + wrench

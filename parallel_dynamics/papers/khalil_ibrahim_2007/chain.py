@@ -139,12 +139,18 @@ class Chain:
         return efforts
 
     def inertia_matrix(self, q: Array) -> Array:
-        """Return ``A (q)`` (n, n) of (2) and (24), one column per unit acceleration."""
+        """Return ``A (q)`` (n, n) of (2) and (24), one column per unit acceleration.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         n = len(self.rows)
         zero = np.zeros(n)
         columns = [self.newton_euler(q, zero, unit_acc, np.zeros(3)) for unit_acc in np.eye(n)]
         return np.array(columns).T
 
     def bias(self, q: Array, qd: Array, g: Array) -> Array:
-        """Return ``h (q, qd)`` (n,) of (24): Coriolis, centrifugal, gravity and friction."""
+        """Return ``h (q, qd)`` (n,) of (24): Coriolis, centrifugal, gravity and friction.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         return self.newton_euler(q, qd, np.zeros(len(self.rows)), g)

@@ -89,7 +89,10 @@ class ClassicalModel:
         return q, qd, qdd
 
     def G(self, m: PlatformMotion) -> Array:
-        """Return ``G = d q_tr' / d q_a'`` (n_tr, n_a), (3), (4), in the sense of Table 1."""
+        """Return ``G = d q_tr' / d q_a'`` (n_tr, n_a), (3), (4), in the sense of Table 1.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         robot = self.robot
         q, _, _ = self.tree_motion(m)
         J_p = np.linalg.inv(robot.inverse_jacobian(m))
@@ -104,7 +107,7 @@ class ClassicalModel:
         return np.vstack(blocks)
 
     def inverse_dynamics(self, m: PlatformMotion) -> Array:
-        """Return ``Gamma`` (n_a,) by (1), (2)."""
+        """Return ``Gamma`` (n_a,) by khalil_ibrahim_2007 (1), (2)."""
         robot = self.robot
         q, qd, qdd = self.tree_motion(m)
         tree = [self.first.newton_euler(q[0], qd[0], qdd[0], robot.g)]

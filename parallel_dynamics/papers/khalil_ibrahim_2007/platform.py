@@ -27,7 +27,7 @@ class Platform:
     I: Array = field(default_factory=lambda: np.zeros((3, 3)))  # noqa: E741
 
     def spatial_inertia(self, rotation: Array) -> Array:
-        """Return ``I_S`` (6, 6) in base axes, (14)."""
+        """Return ``I_S`` (6, 6) in base axes, khalil_ibrahim_2007 (14)."""
         MS = skew(rotation @ self.MS)
         inertia = rotation @ self.I @ rotation.T
         return np.block([[self.M * np.eye(3), -MS], [MS, inertia]])
@@ -42,7 +42,7 @@ class Platform:
         return velocity_terms - weight
 
     def force(self, m: PlatformMotion, g: Array, wrench: Array | None = None) -> Array:
-        """Return ``F_p`` (6,) [force; moment] at P in base axes, (12).
+        """Return ``F_p`` (6,) [force; moment] at P in base axes, khalil_ibrahim_2007 (12).
 
         This is inertia minus weight about P; differs from paper: an external ``wrench`` (6,) on
         the platform at P, base axes, is subtracted.

@@ -64,21 +64,29 @@ def space_robot(model: RobotModel) -> Any:
 
 
 def leg_frames(model: RobotModel) -> Any:
-    """Fig. 4: the joint axes of one leg in Khalil and Kleinfinger's notation."""
-    robot = ups_robot(model)
-    P, R = _home(model)
-    leg = robot.legs[0]
-    tip = P + R @ leg.attachment
-    q = leg.inverse_geometry(tip - leg.base_point)
+    """Fig. 4: the frames of one leg in Khalil and Kleinfinger's notation.
+
+    z is along the joint, x of a frame perpendicular to its z and to the z after it.
+    """
+    leg = ups_robot(model).legs[0]
+    # Not at home, where x_2 lies on z_1: a leg that leans to all sides shows every axis.
+    q = leg.inverse_geometry(np.array([0.15, 0.3, 0.6]))
     rotations, origins = leg.frames(q)
-    sketch = Sketch()
+    tip = origins[2]
+    sketch = Sketch(size=(6.4, 6.0))
     sketch.line(leg.base_point, tip, linewidth=3.0)
-    length = 0.4 * float(q[2])
+    length = 0.42 * float(q[2])
     for k, (name, colour) in enumerate(zip(('1', '2', '3'), COLOURS[1:])):
-        sketch.arrow(origins[k], rotations[k][:, 2], length, f'$z_{{{name}}}$', colour)
-    sketch.dot(leg.base_point, '$B_i$')
-    sketch.dot(tip, '$P_i$', COLOURS[0], away_from=tip - np.array([0.0, 1.0, 0.0]))
-    return sketch.finish(elevation=20.0, azimuth=-25.0)
+        for column, axis in ((2, 'z'), (0, 'x')):
+            shown = length if axis == 'z' else 0.7 * length
+            label = f'${axis}_{{{name}i}}$'
+            sketch.arrow(origins[k], rotations[k][:, column], shown, label, colour)
+    sketch.note(leg.base_point + 0.62 * (tip - leg.base_point), '$L_i$', (14.0, 0.0))
+    sketch.note(leg.base_point, '$B_i$', (-6.0, -14.0))
+    sketch.dot(leg.base_point)
+    sketch.dot(tip, colour=COLOURS[0])
+    sketch.note(tip, '$P_i$', (-14.0, 4.0))
+    return sketch.finish(elevation=18.0, azimuth=-28.0)
 
 
 def c5_drawing(model: RobotModel) -> Any:
@@ -95,7 +103,12 @@ def c5_drawing(model: RobotModel) -> Any:
     for k, leg in enumerate(robot.legs):
         start = leg.base_point - 0.16 * leg.axis
         sketch.line(start, leg.base_point, linewidth=3.0)
-        sketch.dot(leg.base_point, f'$P_{k + 1}$', COLOURS[1], 30.0)
+        sketch.dot(leg.base_point, colour=COLOURS[1], size=30.0)
+        sketch.note(leg.base_point, f'$P_{k + 1}$', C5_LABELS[k])
         sketch.dot(start, f'$B_{k + 1}$')
-    sketch.frame(P, R, 0.07, r'$\Sigma_P$')
+    sketch.frame(P, R, 0.045, r'$\Sigma_P$')
     return sketch.finish(elevation=28.0, azimuth=-118.0)
+
+
+C5_LABELS = ((4.0, 10.0), (0.0, 10.0), (-10.0, -10.0), (14.0, 8.0), (-8.0, 10.0), (10.0, 10.0))
+"""Where the names of P_1 to P_6 are clear of legs, cube and axes in this view, points."""

@@ -1,4 +1,4 @@
-"""Robots with U-P-S legs: Space robot and Gough-Stewart robot, khalil_ibrahim_2007 (31)-(51), (80).
+"""Space robot and Gough-Stewart robot, khalil_ibrahim_2007 (31)-(51), (80).
 
 Both have the legs of Table 1. The Space robot has three, with the first and the third joint
 active; the Gough-Stewart robot has six, with only the third joint active.
@@ -65,7 +65,10 @@ class Leg(Chain):
 
     @property
     def leg_frame(self) -> Array:
-        """Rotation (3, 3) in which (36) holds; ``Rz(gamma_i)`` for the paper's table."""
+        """Rotation (3, 3) in which (36) holds; ``Rz(gamma_i)`` for the paper's table.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         tilt = self.rows[0].transform(0.0)[0]
         return self.rotation @ tilt @ np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
 
@@ -81,13 +84,16 @@ class Leg(Chain):
         return np.stack([R[:, 2] for R in rotations], axis=1)
 
     def jacobian(self, q: Array) -> Array:
-        """Return ``J_i`` (3, 3), (35): velocity of P_i from the joint rates, base axes."""
+        """Return ``J_i`` (3, 3), (35): velocity of P_i from the joint rates, base axes.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         a = self.axes(q)
         BP = q[2] * a[:, 2]
         return np.stack([cross(a[:, 0], BP), cross(a[:, 1], BP), a[:, 2]], axis=1)
 
     def inverse_jacobian(self, q: Array, as_printed: bool = False) -> Array:
-        """Return ``J_i^-1`` (3, 3) in closed form, (36).
+        """Return ``J_i^-1`` (3, 3) in closed form, khalil_ibrahim_2007 (36).
 
         Differs from paper: (36) is leg 1 only; the other legs need their frame on the right,
         ``Rz(gamma_i)^T``, which ``as_printed=True`` leaves out. It is singular when L = 0 *or*
@@ -116,6 +122,8 @@ class Leg(Chain):
 class UpsRobot:
     """A platform on U-P-S legs.
 
+    Equation numbers of khalil_ibrahim_2007.
+
     Attributes
     ----------
     legs : sequence of Leg
@@ -135,18 +143,18 @@ class UpsRobot:
         return rotation @ self.legs[i].attachment
 
     def J_v(self, i: int, rotation: Array) -> Array:
-        """Return ``J_vi`` (3, 6), (38)."""
+        """Return ``J_vi`` (3, 6), khalil_ibrahim_2007 (38)."""
         return np.hstack([np.eye(3), -skew(self.arm(i, rotation))])
 
     def Jv_dot_V(self, i: int, m: PlatformMotion) -> Array:
-        """Return ``d(J_vi)/dt V_p`` (3,), (50)."""
+        """Return ``d(J_vi)/dt V_p`` (3,), khalil_ibrahim_2007 (50)."""
         w = m.angular_velocity
         return cross(w, cross(w, self.arm(i, m.rotation)))
 
     def point_acceleration(
         self, i: int, m: PlatformMotion, as_printed: frozenset[str] = NONE
     ) -> Array:
-        """Return the acceleration of P_i (3,), (49).
+        """Return the acceleration of P_i (3,), khalil_ibrahim_2007 (49).
 
         Differs from paper: the printed (49) lost the minus sign before the skew of ``P_1 P_i``.
         """
@@ -157,7 +165,10 @@ class UpsRobot:
     def leg_motion(
         self, i: int, m: PlatformMotion, as_printed: frozenset[str] = NONE
     ) -> tuple[Array, Array, Array]:
-        """Return ``q_i, q_i', q_i''`` (3,) each, in the sense of Table 1: (34) and (27)."""
+        """Return ``q_i, q_i', q_i''`` (3,) each, in the sense of Table 1: (34) and (27).
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         leg = self.legs[i]
         q = leg.inverse_geometry(m.position + self.arm(i, m.rotation) - leg.base_point)
         inverse = leg.inverse_jacobian(q, '(36)' in as_printed)
@@ -171,7 +182,10 @@ class UpsRobot:
         return np.concatenate([leg.signs[list(self.active)] for leg in self.legs])
 
     def inverse_jacobian(self, m: PlatformMotion, as_printed: frozenset[str] = NONE) -> Array:
-        """Return ``J_r^-1`` (6, 6) of (39)-(41) and (80), in the sense of Table 1."""
+        """Return ``J_r^-1`` (6, 6) of (39)-(41) and (80), in the sense of Table 1.
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         rows = []
         for i, leg in enumerate(self.legs):
             q = leg.inverse_geometry(m.position + self.arm(i, m.rotation) - leg.base_point)
@@ -183,6 +197,8 @@ class UpsRobot:
         self, m: PlatformMotion, wrench: Array | None = None, as_printed: frozenset[str] = NONE
     ) -> Array:
         """Return the active efforts ``Gamma`` (n_a,) by the compact form (20), (42).
+
+        Equation numbers of khalil_ibrahim_2007.
 
         Differs from paper: (42) prints ``J_i^-1`` for ``J_i^-T``;
         ``as_printed`` holds keys of ``PRINTED_FORMS``.
@@ -200,6 +216,8 @@ class UpsRobot:
         self, m: PlatformMotion, wrench: Array | None = None, as_printed: frozenset[str] = NONE
     ) -> Array:
         """Return ``Gamma`` (n_a,) by the form (21), (22), (43)-(45): only passive parts projected.
+
+        Equation numbers of khalil_ibrahim_2007.
 
         Differs from paper: (45) prints the stack of active parts of the Space robot as ``H11 H31
         H12 H32 H33 H33``; the fifth is ``H13``. ``as_printed`` holds keys of ``PRINTED_FORMS``.
@@ -219,7 +237,10 @@ class UpsRobot:
         return self.active_signs() * (np.array(H_active) + projected)
 
     def inertia_matrix(self, m: PlatformMotion) -> Array:
-        """Return ``A_robot`` (6, 6) in the Cartesian space of the platform, (29), (47)."""
+        """Return ``A_robot`` (6, 6) in the Cartesian space of the platform, (29), (47).
+
+        Equation numbers of khalil_ibrahim_2007.
+        """
         A = self.platform.spatial_inertia(m.rotation)
         for i, leg in enumerate(self.legs):
             q, _, _ = self.leg_motion(i, m)
@@ -229,7 +250,7 @@ class UpsRobot:
         return A
 
     def bias(self, m: PlatformMotion) -> Array:
-        """Return ``h_robot`` (6,), (30), (51)."""
+        """Return ``h_robot`` (6,), khalil_ibrahim_2007 (30), (51)."""
         h = self.platform.bias(m, self.g)
         for i, leg in enumerate(self.legs):
             q, qd, _ = self.leg_motion(i, m)
@@ -244,6 +265,8 @@ class UpsRobot:
         self, m: PlatformMotion, efforts: Array, wrench: Array | None = None
     ) -> Array:
         """Return the platform's acceleration (6,) [linear; angular], (46); ``m``'s own is unused.
+
+        Equation numbers of khalil_ibrahim_2007.
 
         ``efforts`` (n_a,) and ``wrench`` (6,) as in ``inverse_dynamics``.
         """

@@ -25,7 +25,7 @@ class Leg:
         ``p_i``, spherical joint from the platform's centre of mass, platform axes.
     m_C, b_C, I_C : float kg, float m, (3, 3) kg m^2
         Cylinder: mass, distance of its centre of mass from B_i, tensor about the centre of mass
-        in the cylinder's frame (x along the leg), (77).
+        in the cylinder's frame (x along the leg), lopes_2010 (77).
     m_S, b_S, I_S
         Piston: the same, with the distance measured from P_i, (111).
     first_axis : (3,), optional
@@ -67,13 +67,16 @@ class LegState:
 
     @property
     def row(self) -> Array:
-        """Row (6,) of ``J_C``: the rate of the leg's length from the twist of {P}, (6)."""
+        """Row (6,) of ``J_C``: the rate of the leg's length from the twist of {P}, (6).
+
+        Equation numbers of lopes_2010.
+        """
         # The piston's Jacobian has the factor 1 along the leg, whatever b_S.
         return self.direction @ self.J_G
 
 
 def paper_frame(direction: Array) -> Array:
-    """Return ``R_C`` (3, 3) by (73)-(76): y parallel to the base plane.
+    """Return ``R_C`` (3, 3) by lopes_2010 (73)-(76): y parallel to the base plane.
 
     It divides by zero for a vertical leg.
     """

@@ -55,6 +55,8 @@ _PRINTED_OF = {'C': ('(81)', '(85)', '(86)'), 'S': ('(115)', '(119)', '(120)')}
 def relative_acceleration(base: BaseMotion, p: Array, v: Array, coriolis: float = 2.0) -> Array:
     """Return what the base's motion adds to an acceleration (3,) seen from {B}: (23), (60), (98).
 
+    Equation numbers of lopes_2010.
+
     Differs from paper: (23) prints the Coriolis term without its factor 2; (27) has it.
     """
     w = base.angular_velocity
@@ -67,12 +69,15 @@ def relative_acceleration(base: BaseMotion, p: Array, v: Array, coriolis: float 
 
 
 def moment_fixed(inertia: Array, omega: Array, omegad: Array) -> Array:
-    """Return the moment (3,) with the base at rest, (34), (80), (114): ``I w' + I' w``."""
+    """Return the moment (3,) with the base at rest, (34), (80), (114): ``I w' + I' w``.
+
+    Equation numbers of lopes_2010.
+    """
     return np.asarray(inertia @ omegad + cross(omega, inertia @ omega))
 
 
 def moment_base(inertia: Array, omega: Array, base: BaseMotion, as_printed: bool = False) -> Array:
-    """Return the moment (3,) that the base's motion adds, (35), (81), (115).
+    """Return the moment (3,) that the base's motion adds, lopes_2010 (35), (81), (115).
 
     Differs from paper: ``I'_B w_B + I w_B' + w_B x [I (w + w_B)]``, with ``I'_B`` the rate seen
     from {B}. Printed is ``I'_B w_B + I (w_B' + w_B x w)``: a base that spins with the platform at
@@ -86,7 +91,7 @@ def moment_base(inertia: Array, omega: Array, base: BaseMotion, as_printed: bool
 
 
 def euler_jacobian(rotation: Array) -> Array:
-    """Return ``J_A`` (3, 3) of (9): rates of (psi, theta, phi) to angular velocity."""
+    """Return ``J_A`` (3, 3) of lopes_2010 (9): rates of (psi, theta, phi) to angular velocity."""
     theta = -np.arcsin(np.clip(rotation[2, 0], -1.0, 1.0))
     psi = np.arctan2(rotation[1, 0], rotation[0, 0])
     c, s = np.cos, np.sin
@@ -140,7 +145,10 @@ class StewartPlatform:
         return [leg_state(leg, at) for leg in self.legs]
 
     def J_C(self, m: PlatformMotion) -> Array:
-        """Return the kinematic Jacobian (6, 6), (6): leg rates from the twist of {P}."""
+        """Return the kinematic Jacobian (6, 6), (6): leg rates from the twist of {P}.
+
+        Equation numbers of lopes_2010.
+        """
         return np.array([state.row for state in self.states(m)])
 
     def _platform(
@@ -171,6 +179,8 @@ class StewartPlatform:
         by_angles: bool,
     ) -> Array:
         """Return the generalized force (6,) of a leg body's weight, (85), (86), (119), (120).
+
+        Equation numbers of lopes_2010.
 
         Differs from paper: ``J^T (-m R_B^T g)``. Rotating the wrench that was found for a level
         base is wrong for a leg (``rotated=True``), and a derivative by Euler angles is not yet a
@@ -227,7 +237,10 @@ class StewartPlatform:
         base: BaseMotion | None = None,
         as_printed: frozenset[str] = frozenset(),
     ) -> dict[str, Array]:
-        """Return every part of ``PARTS`` as actuator forces (6,): (37), (38), (42), (66), ..."""
+        """Return every part of ``PARTS`` as actuator forces (6,): (37), (38), (42), (66), ...
+
+        Equation numbers of lopes_2010.
+        """
         J_C = self.J_C(m)
         parts = self.generalized_forces(m, base, as_printed)
         return {name: solve(J_C.T, f) for name, f in parts.items()}

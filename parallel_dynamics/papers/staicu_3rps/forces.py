@@ -115,7 +115,7 @@ class ThreeRps:
         return force, moment + spin @ body.J @ omega
 
     def leg_loads(self, leg: int, p: Pose, v: Rates, a: Rates) -> tuple[float, float]:
-        """Return ``u_3 . M_1`` and ``u_3 . F_2`` of a leg, by the recursion (11)."""
+        """Return ``u_3 . M_1`` and ``u_3 . F_2`` of a leg, by the recursion staicu_3rps (11)."""
         geometry = self.geometry
         w, e = v.omega10[leg] * U3, a.omega10[leg] * U3
         rate, acc = v.v21[leg], a.v21[leg]
@@ -143,7 +143,10 @@ class ThreeRps:
         return np.concatenate([to_platform.T @ force, to_platform.T @ moment])
 
     def virtual_matrix(self, p: Pose) -> Array:
-        """Return the matrix (9, 9) of (8) on the passive leg rates and the platform's twist."""
+        """Return the matrix (9, 9) of (8) on the passive leg rates and the platform's twist.
+
+        Equation numbers of staicu_3rps.
+        """
         passive = 1 if self.actuation == 'revolute' else 0
         matrix = np.zeros((9, 9))
         for leg in range(3):
@@ -153,7 +156,7 @@ class ThreeRps:
         return matrix
 
     def virtual_velocities(self, p: Pose) -> tuple[Array, Array]:
-        """Return the virtual motions (9, 12) of (8), (9).
+        """Return the virtual motions (9, 12) of staicu_3rps (8), (9).
 
         Columns: unit rate of each actuated joint (3), then per leg ``v_32``, ``v_43``, ``v_54``
         of one. Rows: passive leg rates (3), twist of the platform (6). The second array (3, 12)
@@ -182,6 +185,8 @@ class ThreeRps:
     def joint_forces(self, c: Coordinates) -> JointForces:
         """Return efforts and joint forces for a motion of ``(z, alpha_1, alpha_2)``, (12).
 
+        Equation numbers of staicu_3rps.
+
         The paper gives ``f_32, f_43, f_54`` for revolute actuation; with prismatic actuation
         the slides are held in (9) instead of the revolutes. The efforts follow from the same
         equation with a unit rate of an actuated joint as the virtual motion.
@@ -203,6 +208,8 @@ def paper_motion(
     t: Array, heave: float, roll: float, pitch: float, h: float = 1.2
 ) -> list[Coordinates]:
     """Return the motion (13) at times t (N,), s; the paper moves one coordinate at a time.
+
+    Equation numbers of staicu_3rps.
 
     ``heave`` is ``z*`` (m) by which the platform descends, ``roll`` and ``pitch`` are
     ``alpha_1*, alpha_2*`` (rad); each reaches twice its amplitude at 3 s.

@@ -16,7 +16,7 @@ from parallel_dynamics.papers.notation import U1, U2, U3, Array, skew, solve, st
 
 LEGS = ('A', 'B', 'C')
 LEG_ANGLES = (0.0, 2.0 * np.pi / 3.0, -2.0 * np.pi / 3.0)
-"""``alpha_A, alpha_B, alpha_C``, (2)."""
+"""``alpha_A, alpha_B, alpha_C``, staicu_3rps (2)."""
 
 _theta1 = np.array([[0.0, 0, -1], [0, 1, 0], [1, 0, 0]])
 _theta2 = np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]])
@@ -45,6 +45,8 @@ class Geometry:
 
 def platform_matrices(angles: Array) -> tuple[Array, Array, Array]:
     """Return ``R_10, R_21, R_32`` (3, 3) for ``(alpha_1, alpha_2, alpha_3)`` in rad, (1).
+
+    Equation numbers of staicu_3rps.
 
     Their product ``R_30^T`` is ``Rx(alpha_1) Ry(alpha_2) Rz(alpha_3)``.
     """
@@ -86,13 +88,15 @@ class Pose:
 
 
 def leg_matrix(geometry: Geometry, leg: int, phi: float) -> Array:
-    """Return ``a_10`` (3, 3) of a leg, (3), (4)."""
+    """Return ``a_10`` (3, 3) of a leg, staicu_3rps (3), (4)."""
     turn = staicu_rot_z(phi) @ staicu_rot_z(geometry.beta)
     return np.asarray(turn @ _theta3 @ staicu_rot_z(LEG_ANGLES[leg]))
 
 
 def pose(geometry: Geometry, value: Array) -> Pose:
     """Return the whole pose for ``(z, alpha_1, alpha_2)``: parasitic motions and (5), (6).
+
+    Equation numbers of staicu_3rps.
 
     The parasitic motions are ``x_G = (r/2)(R11 - R22)`` and ``y_G = -r R21`` with R the rotation
     that takes the platform to the fixed frame.
@@ -116,7 +120,7 @@ def pose(geometry: Geometry, value: Array) -> Pose:
 
 
 def loop_error(geometry: Geometry, p: Pose) -> Array:
-    """Return the residuals (3, 3), one row per leg, of the loop equations (5), m."""
+    """Return the residuals (3, 3), one row per leg, of the loop equations staicu_3rps (5), m."""
     rows = []
     for leg, a10 in enumerate(p.a10):
         radial = staicu_rot_z(LEG_ANGLES[leg]).T @ U1
@@ -127,7 +131,7 @@ def loop_error(geometry: Geometry, p: Pose) -> Array:
 
 
 def leg_columns(geometry: Geometry, p: Pose, leg: int) -> tuple[Array, Array]:
-    """Return what multiplies ``w_10`` and ``v_21`` in (7), (3,) each, fixed frame.
+    """Return what multiplies ``w_10`` and ``v_21`` in staicu_3rps (7), (3,) each, fixed frame.
 
     Differs from paper: in print the tilde on ``u_3`` is lost.
     """
@@ -146,6 +150,8 @@ def platform_columns(geometry: Geometry, p: Pose, leg: int) -> Array:
 class Rates:
     """Derivatives that (7) or (10) give: ``w_10, v_21`` (3,) per leg and the platform's motion.
 
+    Equation numbers of staicu_3rps.
+
     ``platform`` (6,) is the linear and angular velocity, or acceleration, in the fixed frame.
     """
 
@@ -162,7 +168,7 @@ def _axes(p: Pose) -> Array:
 
 
 def _solve(geometry: Geometry, p: Pose, given: Array, rest: Array) -> tuple[Array, Array, Array]:
-    """Solve (7) or (10) for the leg rates and ``(x', y', alpha_3')``.
+    """Solve staicu_3rps (7) or (10) for the leg rates and ``(x', y', alpha_3')``.
 
     Parameters
     ----------
@@ -186,7 +192,10 @@ def _solve(geometry: Geometry, p: Pose, given: Array, rest: Array) -> tuple[Arra
 
 
 def rates(geometry: Geometry, p: Pose, given: Array) -> tuple[Rates, Array]:
-    """Return all velocities for ``(z', alpha_1', alpha_2')``, and ``alpha'`` (3,), (7)."""
+    """Return all velocities for ``(z', alpha_1', alpha_2')``, and ``alpha'`` (3,), (7).
+
+    Equation numbers of staicu_3rps.
+    """
     omega10, v21, dependent = _solve(geometry, p, given, np.zeros((3, 3)))
     angle_rates = np.array([given[1], given[2], dependent[2]])
     linear = np.array([dependent[0], dependent[1], given[0]])
@@ -196,7 +205,7 @@ def rates(geometry: Geometry, p: Pose, given: Array) -> tuple[Rates, Array]:
 def accelerations(
     geometry: Geometry, p: Pose, velocity: Rates, angle_rates: Array, given: Array
 ) -> Rates:
-    """Return all accelerations for ``(z'', alpha_1'', alpha_2'')``, (10).
+    """Return all accelerations for ``(z'', alpha_1'', alpha_2'')``, staicu_3rps (10).
 
     Differs from paper: in print the tilde on ``u_3`` is lost.
     """

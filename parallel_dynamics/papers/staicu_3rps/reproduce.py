@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from parallel_dynamics.loading import load_robot
-from parallel_dynamics.papers.notation import Array
+from parallel_dynamics.papers.notation import U1, U2, Array, staicu_rot_z
 from parallel_dynamics.papers.report import (
     GREY,
     Report,
@@ -17,8 +17,20 @@ from parallel_dynamics.papers.report import (
     relative_error,
 )
 from parallel_dynamics.papers.staicu_3rps.extract import three_rps
-from parallel_dynamics.papers.staicu_3rps.forces import ACTUATIONS, ThreeRps, paper_motion
-from parallel_dynamics.papers.staicu_3rps.kinematics import LEGS, platform_motion, pose
+from parallel_dynamics.papers.staicu_3rps.forces import (
+    ACTUATIONS,
+    JointForces,
+    ThreeRps,
+    paper_motion,
+)
+from parallel_dynamics.papers.staicu_3rps.kinematics import (
+    LEG_ANGLES,
+    LEGS,
+    Coordinates,
+    platform_matrices,
+    platform_motion,
+    pose,
+)
 
 KEY = 'staicu_3rps'
 DURATION = 3.0
@@ -58,6 +70,23 @@ def singular_angle(robot: ThreeRps, height: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if np.sign(determinant(middle)) == sign else (low, middle)
     return 0.5 * (low + high)
+
+
+def held_still(robot: ThreeRps, angle: float) -> JointForces:
+    """Return efforts and joint forces at rest, at home height with ``alpha_1 = angle`` (rad)."""
+    value = np.array([robot.geometry.h, angle, 0.0])
+    return robot.joint_forces(Coordinates(value, np.zeros(3), np.zeros(3)))
+
+
+def open_loops(robot: ThreeRps, alpha1: float, alpha2: float) -> Array:
+    """Return by how much (3,), m, the balls leave their legs' planes without parasitic motions."""
+    R10, R21, R32 = platform_matrices(np.array([alpha1, alpha2, 0.0]))
+    balls = []
+    for turn in LEG_ANGLES:
+        to_fixed = staicu_rot_z(turn).T
+        ball = (R32 @ R21 @ R10).T @ to_fixed @ (robot.geometry.r * U1)
+        balls.append(float(ball @ to_fixed @ U2))
+    return np.array(balls)
 
 
 def reproduce() -> Report:
@@ -139,8 +168,17 @@ def _conclude(report: Report, t: Array, data: dict[tuple[str, str], dict[str, Ar
         )
         for name in ('efforts', 'f54')
     }
+    last = 2 * ROLL['roll']
+    still = {name: np.abs(getattr(held_still(robot, last), name)).max() for name in COMPONENTS}
+    moving = {
+        name: np.abs(data['revolute', 'roll'][name][-1]).max() for name in COMPONENTS
+    }
+    gaps = {'roll': open_loops(robot, last, 0.0), 'both': open_loops(robot, last, last)}
     report.numbers.update(
         {
+            'static_at_end_of_roll_N': still,
+            'end_of_roll_N': moving,
+            'loops_open_without_parasitic_m': gaps,
             'forces_N': {
                 f'{actuation} {motion}': {name: values[name][picks] for name in COMPONENTS}
                 for (actuation, motion), values in data.items()
@@ -168,15 +206,28 @@ def _conclude(report: Report, t: Array, data: dict[tuple[str, str], dict[str, Ar
     report.add(
         '## What the figures say',
         markdown_table(
-            ('actuation', 'motion', 'f32 max [N]', 'f43 max [N]', 'f54 max [N]', 'condition max'),
+            (
+                'actuation',
+                'motion',
+                'max abs f32 [N]',
+                'max abs f43 [N]',
+                'max abs f54 [N]',
+                'max condition',
+            ),
             rows,
         ),
+        'The condition number is that of the map from (z\'/r, alpha_1\', alpha_2\') to the rates '
+        'of the actuated joints, with slides divided by r = 0.5 m. It is infinite where the '
+        'actuators can stand still while the platform moves, or the other way round.',
         f'With revolute actuation the robot is singular at alpha_1 = {angle:.1f} deg for '
         f'z = {robot.geometry.h} m, and the published rotation reaches 20 deg. The condition '
         f'number grows from 1.41 to {condition:.0f}, the torques to {growth["efforts"]:.1f} '
-        f'times and f54 to {growth["f54"]:.1f} times their value at rest: what Figs. 5 to 7 show '
-        'near t = 3 s is the singularity, not the load. With prismatic actuation nothing of the '
-        'kind happens.',
+        f'times and f54 to {growth["f54"]:.1f} times their value at rest: what Figs. 6 and 7 '
+        'show near t = 3 s is the singularity, not the motion. Held still at 20 deg the robot '
+        f'has f43 up to {still["f43"]:.0f} N and f54 up to {still["f54"]:.0f} N, in motion '
+        f'{moving["f43"]:.0f} N and {moving["f54"]:.0f} N. f32 of Fig. 5 does not feel it '
+        f'({still["f32"]:.2f} N and {moving["f32"]:.2f} N). With prismatic actuation nothing of '
+        'the kind happens.',
         'f32 with passive prismatic joints is the axial load of the piston alone, a few newtons; '
         'the platform is held sideways by f54. With actuated prismatic joints f32 carries the '
         'platform.',
@@ -186,8 +237,10 @@ def _conclude(report: Report, t: Array, data: dict[tuple[str, str], dict[str, Ar
         '- The parasitic motions are left to the reader: x_G = (r/2)(R11 - R22), y_G = -r R21 '
         'and alpha_3 = atan2(-sin a1 sin a2, cos a1 + cos a2) for R = Rx(a1) Ry(a2) Rz(a3). At '
         f'the end of the rotation x_G is {1000 * end.G[0]:.1f} mm; with both angles at 20 deg '
-        f'alpha_3 is {np.degrees(both.angles[2]):.2f} deg. Leaving them out would open the loops '
-        'by as much.\n'
+        f'alpha_3 is {np.degrees(both.angles[2]):.2f} deg. Without them the loops are open: the '
+        f'balls of legs B and C leave the planes of their legs by '
+        f'{1000 * np.abs(gaps["roll"]).max():.1f} mm at the end of the rotation, and with both '
+        f'angles at 20 deg that of leg A does by {1000 * abs(gaps["both"][0]):.0f} mm.\n'
         '- The caption of Fig. 3 and the text call f32 a joint force of three legs without '
         'saying on which body it acts; here it acts on the platform.',
     )
