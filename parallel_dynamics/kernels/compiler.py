@@ -9,7 +9,8 @@ caches just as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+import contextlib
 from functools import cache
 import hashlib
 import logging
@@ -27,6 +28,11 @@ from numba.core.typed_passes import NativeLowering
 import numpy as np
 
 from parallel_dynamics.resources import cache_directory
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where processes that start together all compile
+    fcntl = None  # type: ignore[assignment]
 
 F = TypeVar('F', bound=Callable[..., Any])
 
@@ -165,12 +171,37 @@ def entry_point(function: Callable[..., Any], *arguments: Any) -> Callable[..., 
     key = (function, types)
     with _LOCK:
         if key not in _ENTRY_POINTS:
-            _announce(function)
-            started = time.monotonic()
-            function.compile(types)  # type: ignore[attr-defined]
-            _LOG.debug('%s ready in %.1f s', function.__name__, time.monotonic() - started)
+            with _alone(function):
+                _compile(function, types)
             _ENTRY_POINTS[key] = function.get_overload(types)  # type: ignore[attr-defined]
     return _ENTRY_POINTS[key]
+
+
+def _compile(function: Any, types: tuple[Any, ...]) -> None:
+    _announce(function)
+    started = time.monotonic()
+    function.compile(types)
+    _LOG.debug('%s ready in %.1f s', function.__name__, time.monotonic() - started)
+
+
+@contextlib.contextmanager
+def _alone(function: Any) -> Iterator[None]:
+    """Let one process at a time compile a function; those that waited take its code.
+
+    Nodes that start together then do the work once, and calculate the same to the last bit:
+    compiled twice, sums may be rounded otherwise.
+    """
+    folder = cache_folder(function.py_func.__module__.rpartition('.')[2])
+    if folder is None or fcntl is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(open(folder / f'{function.__name__}.lock', 'w'))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            _LOG.debug('%s is compiled without a lock: %s', function.__name__, error)
+        yield
 
 
 SLOW = {

@@ -131,7 +131,9 @@ def lead(
         if solve_symmetric(work['A'], work['b'], dof) <= 0.0:
             return LOST
         size = take_step(system, joints, bodies, coordinates, work)
-        if share > 0.0 and size < 1e-3 * share:
+        # As long as closures are open, a step may be one that closes them and no more.
+        closed = work['residual'] < 1e-4 * longest * length
+        if closed and share > 0.0 and size < 1e-3 * share:
             if distance < longest * length or nudged:
                 return ASIDE
             # Half round: both ways are as good, but it must be one.

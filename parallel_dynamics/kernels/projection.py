@@ -2,7 +2,8 @@
 
 Newton's method moves pose and joints at once; the independent components are kept. From a pose
 far off it may end in another assembly of the same parts, as a Delta whose plate is turned. So what
-went far, or ended far from home's orientation, has to be reached from home along the closures.
+went far, or ended far from home's orientation, has to be reached from home along the closures;
+motions that are all but allowed have been judged before.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from parallel_dynamics.kernels.forward import (
     take_step,
     turn_platform,
 )
-from parallel_dynamics.kernels.layout import COLD, FREE, OK, UNREACHABLE
+from parallel_dynamics.kernels.layout import COLD, FREE, OK, OWN, UNREACHABLE
 from parallel_dynamics.kernels.leading import THERE, lead_home_to, pose_missing
 from parallel_dynamics.kernels.position import place_joints, place_platform
 from parallel_dynamics.kernels.velocity import solve_velocities
@@ -75,8 +76,9 @@ def project_one(
     status = close_pose(
         s, legs, joints, closures, bodies, coordinates, rows, pull, stack, w, motion
     )
-    if s['dof'] < 6 and (status != OK or strayed(s, bodies, w, poses)):
-        kept = status
+    own = s['dof'] < 6 and w['choice'] == OWN
+    if own and (status != OK or strayed(s, bodies, w, poses)):
+        kept, pivot = status, w['pivot']
         if status != OK or not reached_from_home(
             s, legs, joints, closures, bodies, coordinates, rows, pull, stack, w, motion
         ):
@@ -91,7 +93,9 @@ def project_one(
             if status == OK and not reached_from_home(
                 s, legs, joints, closures, bodies, coordinates, rows, pull, stack, w, motion
             ):
-                status = UNREACHABLE if kept == OK else kept
+                status = UNREACHABLE
+            if status != OK and kept != OK:
+                status, w['pivot'] = kept, pivot
     if status != OK:
         return status
     for i in range(3):

@@ -274,6 +274,7 @@ class ControllerNode(LifecycleRobotNode):
         if nanoseconds or self._sim_time:
             stamp = self._seconds(nanoseconds)
             if stamp == self._state_stamp:  # said again, while time stands still
+                self.work.collect()
                 if not self._stepping:
                     return
                 if self._answered:
