@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 import os
 import pickle
+import subprocess
 import sys
 import tracemalloc
 
@@ -94,6 +95,8 @@ def test_kernels_are_cached_away_from_the_package(run, repository, tmp_path):
     """A package that cannot be written to caches in the user's folder, and a change is seen."""
     from parallel_dynamics.kernels import compiler
 
+    robot = load('gough_stewart')
+    robot.inverse_dynamics(robot.home)
     folder = compiler.cache_folder('batch')
     assert folder is not None and repository / 'parallel_dynamics' not in folder.parents
     assert any(folder.rglob('*.nbi'))
@@ -112,6 +115,38 @@ def test_a_cache_that_cannot_be_written_is_said(run, repository, tmp_path):
         NUMBA_CACHE_DIR=str(closed), PYTHONPATH=str(repository))
     assert 'None' in done.stdout
     assert 'no cache folder' in done.stderr
+
+
+COMPILING = """
+import logging
+logging.basicConfig(level='INFO')
+import numpy as np
+from parallel_dynamics.kernels import chain, compiler
+
+joints, motion, values = np.zeros(4, chain.CHAIN_JOINT), np.zeros((1, 24)), np.zeros(3)
+compiler.entry_point(chain.solve_chain, joints, motion, values, values, np.zeros((24, 12)))
+"""
+
+
+def test_one_process_compiles_and_others_wait(repository, tmp_path):
+    """Started together they would all do the same work, and round differently."""
+    fcntl = pytest.importorskip('fcntl')
+    from parallel_dynamics.kernels import compiler
+
+    folder = tmp_path / 'kernels' / compiler.cache_folder('chain').name
+    folder.mkdir(parents=True)
+    changes = {'NUMBA_CACHE_DIR': str(tmp_path), 'PYTHONPATH': str(repository)}
+    with open(folder / 'solve_chain.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen(
+            [sys.executable, '-c', COMPILING], env={**os.environ, **changes}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            assert 'waiting for another process' in process.stderr.readline()
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            out, error = process.communicate()
+    assert process.returncode == 0, error
+    assert list(folder.rglob('*.solve_chain-*.nbc'))
 
 
 def test_parts_of_the_public_door():

@@ -198,7 +198,13 @@ def _alone(function: Any) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             file = stack.enter_context(open(folder / f'{function.__name__}.lock', 'w'))
-            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                level = logging.WARNING if function.__name__ in SLOW else logging.INFO
+                what = SLOW.get(function.__name__, function.__name__)
+                _LOG.log(level, 'waiting for another process that compiles %s', what)
+                fcntl.flock(file, fcntl.LOCK_EX)
         except OSError as error:
             _LOG.debug('%s is compiled without a lock: %s', function.__name__, error)
         yield
