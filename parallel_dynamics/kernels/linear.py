@@ -109,17 +109,23 @@ def solve_symmetric(a: Any, b: Any, n: int) -> float:
             for k in range(j):
                 s -= a[i, k] * a[j, k]
             a[i, j] = s / d
+    solve_factored(a, b, n)
+    return smallest / largest if n > 0 else 1.0
+
+
+@kernel
+def solve_factored(factor: Any, b: Any, n: int) -> None:
+    """Solve L L^T x = b for the factor that ``solve_symmetric`` left; ``b`` becomes x."""
     for i in range(n):
         s = b[i]
         for k in range(i):
-            s -= a[i, k] * b[k]
-        b[i] = s / a[i, i]
+            s -= factor[i, k] * b[k]
+        b[i] = s / factor[i, i]
     for i in range(n - 1, -1, -1):
         s = b[i]
         for k in range(i + 1, n):
-            s -= a[k, i] * b[k]
-        b[i] = s / a[i, i]
-    return smallest / largest if n > 0 else 1.0
+            s -= factor[k, i] * b[k]
+        b[i] = s / factor[i, i]
 
 
 @kernel

@@ -22,6 +22,7 @@ from parallel_dynamics.kernels.layout import (
     TWIST_NOT_ALLOWED,
     UNREACHABLE,
 )
+from parallel_dynamics.kernels.linear import solve_factored
 from parallel_dynamics.kernels.position import place_joints, place_platform
 from parallel_dynamics.kernels.starting import (
     ADDRESS,
@@ -183,21 +184,6 @@ def evaluate_again(
     for m in range(6):
         for k in range(n):
             motion[18 + m] += w['S'][m, k] * right[k]
-
-
-@kernel
-def solve_factored(factor: Any, b: Any, n: int) -> None:
-    """Solve L L^T x = b for the factor that ``solve_symmetric`` left; ``b`` becomes x."""
-    for i in range(n):
-        value = b[i]
-        for k in range(i):
-            value -= factor[i, k] * b[k]
-        b[i] = value / factor[i, i]
-    for i in range(n - 1, -1, -1):
-        value = b[i]
-        for k in range(i + 1, n):
-            value -= factor[k, i] * b[k]
-        b[i] = value / factor[i, i]
 
 
 @kernel
