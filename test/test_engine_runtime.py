@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -147,6 +148,32 @@ def test_one_process_compiles_and_others_wait(repository, tmp_path):
             out, error = process.communicate()
     assert process.returncode == 0, error
     assert list(folder.rglob('*.solve_chain-*.nbc'))
+
+
+def test_an_entry_point_shares_no_code_with_others(monkeypatch):
+    """Linked by name, its results would depend on what a process compiled or loaded before."""
+    numba = pytest.importorskip('numba')
+    from parallel_dynamics.kernels import compiler
+
+    if numba.config.DISABLE_JIT:
+        pytest.skip('nothing is compiled')
+
+    def inner(x):
+        total = 0.0
+        for k in range(int(x)):
+            total += np.sin(k * x)
+        return total
+
+    def outer(x):
+        return inner(x) * inner(x + 1.0)
+
+    monkeypatch.setattr(compiler, 'cache_folder', lambda module: None)
+    inner = compiler.kernel(inner)
+    outer = compiler.entry(outer)
+    assert compiler.entry_point(outer, 5.0)(5.0) == inner.py_func(5.0) * inner.py_func(6.0)
+    (compiled,) = outer.overloads.values()
+    text = compiled.library.get_llvm_str()
+    assert not re.search(r'^define (linkonce_odr|weak)', text, re.MULTILINE)
 
 
 def test_parts_of_the_public_door():

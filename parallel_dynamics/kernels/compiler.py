@@ -21,6 +21,7 @@ import threading
 import time
 from typing import Any, TypeVar
 
+from llvmlite.binding import Linkage
 import numba
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
@@ -76,9 +77,25 @@ def cache_folder(module: str) -> Path | None:
     return folder
 
 
+class _OwnLowering(NativeLowering):  # type: ignore[misc]
+    """Lowering into a library whose final passes over LLVM's code are ``finish``."""
+
+    def run_pass(self, state: Any) -> bool:
+        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
+        library.enable_object_caching()
+        usual = library._optimize_final_module
+        library._optimize_final_module = lambda: self.finish(library, usual)
+        state.library = library
+        return super().run_pass(state)
+
+    def finish(self, library: Any, usual: Callable[[], None]) -> None:
+        """Do what is to be done once all that the function calls is linked in."""
+        usual()
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _RoughLowering(NativeLowering):  # type: ignore[misc]
-    """Lowering without LLVM's passes over all that a function calls.
+class _RoughLowering(_OwnLowering):
+    """Lowering of a function that others call: without passes over all that it calls.
 
     Those of the entry point see everything again, so that doing it at each level of the calls
     would only take time.
@@ -86,25 +103,49 @@ class _RoughLowering(NativeLowering):  # type: ignore[misc]
 
     _name = 'rough_lowering'
 
-    def run_pass(self, state: Any) -> bool:
-        library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
-        library.enable_object_caching()
-        library._optimize_final_module = lambda: None
-        state.library = library
-        return super().run_pass(state)
+    def finish(self, library: Any, usual: Callable[[], None]) -> None:
+        """Leave the code as it is."""
 
 
-class _Inner(Compiler):  # type: ignore[misc]
-    """Numba's usual compiler, with rough lowering."""
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _EntryLowering(_OwnLowering):
+    """Lowering of an entry point: what it calls becomes its own.
+
+    Functions of the same name are one function to the linker: the first that a process loads,
+    which would be the rough one in the process that compiles it. Results would then depend, in
+    their last bits, on which process compiled what, and on the order in which it did.
+    """
+
+    _name = 'entry_lowering'
+
+    def finish(self, library: Any, usual: Callable[[], None]) -> None:
+        for function in library._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = Linkage.internal
+        super().finish(library, usual)
+
+
+class _Kernels(Compiler):  # type: ignore[misc]
+    """Numba's usual compiler, with a lowering of ours."""
+
+    lowering: type[_OwnLowering]
 
     def define_pipelines(self) -> Any:
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
             pipeline.passes = [
-                (_RoughLowering if step is NativeLowering else step, text)
+                (self.lowering if step is NativeLowering else step, text)
                 for step, text in pipeline.passes
             ]
         return pipelines
+
+
+class _Inner(_Kernels):
+    lowering = _RoughLowering
+
+
+class _Entry(_Kernels):
+    lowering = _EntryLowering
 
 
 def kernel(function: F) -> F:
@@ -131,7 +172,7 @@ def _compiled(function: F, **options: bool) -> F:
     try:
         compiled: F = numba.njit(
             nogil=True, cache=folder is not None, error_model='numpy', fastmath={'contract'},
-            pipeline_class=_Inner if options.get('no_cpython_wrapper') else Compiler, **options,
+            pipeline_class=_Inner if options.get('no_cpython_wrapper') else _Entry, **options,
         )(function)  # fmt: skip
     finally:
         numba.config.CACHE_DIR = before
