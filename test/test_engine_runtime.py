@@ -152,27 +152,19 @@ def test_one_process_compiles_and_others_wait(repository, tmp_path):
 
 def test_an_entry_point_shares_no_code_with_others(monkeypatch):
     """Linked by name, its results would depend on what a process compiled or loaded before."""
-    numba = pytest.importorskip('numba')
-    from parallel_dynamics.kernels import compiler
+    import numba
+
+    from parallel_dynamics.kernels import chain, compiler
 
     if numba.config.DISABLE_JIT:
         pytest.skip('nothing is compiled')
 
-    def inner(x):
-        total = 0.0
-        for k in range(int(x)):
-            total += np.sin(k * x)
-        return total
-
-    def outer(x):
-        return inner(x) * inner(x + 1.0)
-
-    monkeypatch.setattr(compiler, 'cache_folder', lambda module: None)
-    inner = compiler.kernel(inner)
-    outer = compiler.entry(outer)
-    assert compiler.entry_point(outer, 5.0)(5.0) == inner.py_func(5.0) * inner.py_func(6.0)
-    (compiled,) = outer.overloads.values()
+    again = compiler.entry(chain.solve_chain.py_func)
+    joints, motion, values = np.zeros(3, chain.CHAIN_JOINT), np.zeros((1, 24)), np.zeros(3)
+    compiler.entry_point(again, joints, motion, values, values, np.zeros((24, 12)))
+    (compiled,) = again.overloads.values()
     text = compiled.library.get_llvm_str()
+    assert re.search(r'^define .*solve_chain', text, re.MULTILINE)
     assert not re.search(r'^define (linkonce_odr|weak)', text, re.MULTILINE)
 
 
