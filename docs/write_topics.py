@@ -43,8 +43,9 @@ changed by `qos_overrides` parameters. All nodes take `use_sim_time`.
 
 With Fast DDS, the usual middleware, the nodes talk by UDP and repair losses within a tenth of a second
 (`parallel_dynamics/nodes/fastdds.xml`), so that a node that was killed is heard again when it comes back and a busy
-machine does not make others wait. Set `FASTDDS_BUILTIN_TRANSPORTS` or `FASTRTPS_DEFAULT_PROFILES_FILE` to have it
-another way.
+machine does not make others wait. Where `ROS_AUTOMATIC_DISCOVERY_RANGE` is `LOCALHOST` they also do without the shared
+memory that ROS 2 then adds (`fastdds_loopback.xml`); other nodes find them as usual. Set `FASTDDS_BUILTIN_TRANSPORTS`
+(`LARGE_DATA`, say) or `FASTRTPS_DEFAULT_PROFILES_FILE` to have it another way.
 """
 
 

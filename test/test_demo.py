@@ -176,6 +176,7 @@ def test_packets_that_leave_would_be_seen():
     """Without the demo's setting a node does send, and the count above notices."""
     node = 'import rclpy; rclpy.init(); rclpy.create_node("loud"); rclpy.shutdown()'
     words = isolated(f"""{BEFORE}
+        unset FASTRTPS_DEFAULT_PROFILES_FILE FASTDDS_DEFAULT_PROFILES_FILE
         export ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET
         {sys.executable} -c '{node}'
         {AFTER}""")

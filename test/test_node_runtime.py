@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 import signal
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
@@ -230,3 +233,66 @@ def test_middleware_is_set_up_unless_the_user_has_done_so():
     given = dict(own)
     middleware.prefer(given)
     assert given == own
+
+
+def test_on_this_machine_alone_nodes_use_no_shared_memory():
+    environment = {middleware.RANGE: 'LOCALHOST'}
+    for _ in range(2):  # as a process and one that it starts
+        middleware.prefer(environment)
+        assert environment[middleware.RANGE] == 'SYSTEM_DEFAULT'
+        assert {environment[name] for name in middleware.PROFILES} == {middleware.LOOPBACK}
+    (kind,) = ElementTree.parse(middleware.LOOPBACK).getroot().findall('.//{*}type')
+    assert kind.text == 'UDPv4'
+    environment[middleware.RANGE] = 'LOCALHOST'
+    middleware.prefer(environment)
+    assert environment[middleware.RANGE] == 'SYSTEM_DEFAULT'
+    environment[middleware.RANGE] = 'SUBNET'
+    middleware.prefer(environment)
+    assert environment[middleware.RANGE] == 'SUBNET'
+    assert {environment[name] for name in middleware.PROFILES} == {middleware.NETWORK}
+    for own in (
+        {middleware.IMPLEMENTATION: 'rmw_cyclonedds_cpp'}, {middleware.TRANSPORT: 'SHM'},
+        {middleware.PEERS: '10.0.0.1'},
+    ):  # fmt: skip
+        given = {middleware.RANGE: 'LOCALHOST', **own}
+        middleware.prefer(given)
+        assert given[middleware.RANGE] == 'LOCALHOST'
+
+
+STRANGER = """
+import sys, time
+import rclpy
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+rclpy.init()
+node, heard = rclpy.create_node('stranger'), []
+node.create_subscription(JointState, 'joint_states', heard.append, 10)
+client = node.create_client(Trigger, 'simulator/pause')
+assert client.wait_for_service(60.0)
+answer = client.call_async(Trigger.Request())
+end = time.monotonic() + 60.0
+while not (heard and answer.done()):
+    assert time.monotonic() < end, heard
+    rclpy.spin_once(node, timeout_sec=0.1)
+assert answer.result().success
+rclpy.shutdown()
+"""
+
+
+@pytest.mark.parametrize('reach', ['LOCALHOST', 'SUBNET'])
+def test_nodes_set_up_in_the_usual_way_are_understood(reach):
+    usual = {name: value for name, value in os.environ.items()
+             if name not in (*middleware.PROFILES, middleware.TRANSPORT)}  # fmt: skip
+    with ros_process.start('simulator', robot='delta') as simulator:
+        stranger = subprocess.run(
+            [sys.executable, '-c', STRANGER], env={**usual, middleware.RANGE: reach},
+            capture_output=True, text=True, timeout=180.0,
+        )  # fmt: skip
+        assert stranger.returncode == 0, stranger.stderr + simulator.output
+        assert not segments(simulator.process.pid)
+
+
+def segments(pid):
+    """Return what a process holds of Fast DDS's shared memory."""
+    maps = Path(f'/proc/{pid}/maps').read_text(encoding='utf-8')
+    return [line for line in maps.splitlines() if 'fastrtps' in line and '/dev/shm' in line]

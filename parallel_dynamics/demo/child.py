@@ -15,7 +15,8 @@ PR_SET_PDEATHSIG = 1
 def die_with(parent: int) -> None:
     """Have Linux end this process when its parent is gone, however that came."""
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        # SIGTERM waits for Python, which a middleware that hangs never lets go on.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it was gone before
         sys.exit(1)
 
