@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edited_robots import Edited
+from lxml import etree
 import pytest
 import tiny_robots
 
@@ -409,6 +410,18 @@ def test_all_faults_at_once(stewart, tmp_path):
     assert len(problems) == 5
 
 
+def test_all_faults_of_one_element(stewart, tmp_path):
+    set_inertia(stewart, 'leg1_cylinder', ixx=1, iyy=1, izz=3)
+    set_part('link', 'leg1_cylinder', 'mass', value='-1')(stewart)
+    set_part('joint', 'leg1_slide', 'origin', xyz='nan 0 0')(stewart)
+    set_part('joint', 'leg1_slide', 'axis', xyz='0 0 0')(stewart)
+    set_part('joint', 'leg1_slide', 'limit', lower='1', upper='-1')(stewart)
+    set_part('joint', 'leg1_slide', 'dynamics', friction='-1', damping='1e400')(stewart)
+    problems = [fault.problem for fault in faults_of(stewart, tmp_path)]
+    for words in ('mass', 'triangle', 'origin', 'axis', 'lower limit', 'friction', 'damping'):
+        assert sum(words in problem for problem in problems) == 1, (words, problems)
+
+
 def test_read_model_leaves_mobility_alone(stewart, tmp_path):
     stewart.data['actuators'] = ['leg1_slide']
     assert read_model(stewart.write(tmp_path)).actuator_names == ['leg1_slide']
@@ -439,9 +452,34 @@ def test_what_only_other_tools_refuse_is_a_note(stewart, tmp_path):
     assert 'carries no load' in notes["joint 'platform_z'"]
 
 
+@pytest.mark.parametrize('tag', ['visual', 'collision'])
+@pytest.mark.parametrize(
+    'shape',
+    [
+        '<geometry><capsule radius="1" length="2"/></geometry>', '<geometry><box/></geometry>', '',
+        '<geometry><sphere radius="1"/></geometry><origin xyz="0 0"/>',
+    ],
+)  # fmt: skip
+def test_looks_that_cannot_be_read_are_a_note(tag, shape, stewart, tmp_path):
+    stewart.link('leg1_cylinder').append(etree.fromstring(f'<{tag}>{shape}</{tag}>'))
+    found = examine(stewart.write(tmp_path))
+    assert not found.faults and found.mobility.dof == 6
+    (note,) = found.notes
+    assert note.element.startswith("link 'leg1_cylinder'") and tag in note.element
+
+
+def test_keys_brought_in_by_merging(stewart, tmp_path):
+    stewart.data.pop('gravity', None)
+    path = stewart.write(tmp_path)
+    path.write_text('<<: {gravity: [0, 0, -1], name: other}\n' + path.read_text())
+    model = read_model(path)
+    assert model.gravity[2] == -1.0 and model.name == 'gough_stewart'
+
+
 FILES = {
     'empty': (b'', 'is empty'),
     'binary': (bytes(range(256)), 'is not text'),
+    'latin': (b'name: a\n# caf\xe9\n', 'byte 0xe9 in line 2'),
     'not yaml': (b'a: [1, 2', 'is not YAML'),
     'a list': (b'- 1\n- 2\n', 'holds a list'),
     'a urdf': (b'<robot name="a"/>', 'holds a str'),
@@ -487,6 +525,13 @@ def test_urdf_that_does_not_exist(stewart, tmp_path):
     fault = only_fault(stewart, tmp_path)
     assert 'No such file' in fault.problem
     assert fault.file.endswith('nowhere.urdf')
+
+
+def test_urdf_given_by_an_address(stewart, tmp_path):
+    stewart.data['urdf'] = 'package://my_robots/urdf/robot.urdf'
+    fault = only_fault(stewart, tmp_path)
+    assert fault.element == 'urdf' and 'package://my_robots' in fault.problem
+    assert 'relative to this file' in fault.remedy
 
 
 def test_unknown_name_lists_the_shipped_robots(tmp_path):

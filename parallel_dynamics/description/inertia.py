@@ -32,12 +32,14 @@ def check_inertia(mass: float, tensor: Array, element: str, path: Path, faults: 
             spoils=MASS,
         )
         return False
+    good = True
     if mass < 0.0:
+        good = False
         faults.add(path, element, f'mass is {mass:g} kg', 'A mass is not negative.', spoils=MASS)
-        return False
     moments = np.linalg.eigvalsh(tensor)
     slack = ROUNDING * float(np.abs(moments).max())
     if moments[0] < -slack:
+        good = False
         faults.add(
             path,
             element,
@@ -45,8 +47,8 @@ def check_inertia(mass: float, tensor: Array, element: str, path: Path, faults: 
             'Check the signs and the products of inertia; the tensor is about the centre of mass.',
             spoils=MASS,
         )
-        return False
-    if moments[2] > moments[0] + moments[1] + slack:
+    elif moments[2] > moments[0] + moments[1] + slack:
+        good = False
         faults.add(
             path,
             element,
@@ -55,8 +57,8 @@ def check_inertia(mass: float, tensor: Array, element: str, path: Path, faults: 
             'No body has such a tensor; check units and the centre of mass it refers to.',
             spoils=MASS,
         )
-        return False
     if mass == 0.0 and slack > 0.0:
+        good = False
         faults.add(
             path,
             element,
@@ -64,8 +66,7 @@ def check_inertia(mass: float, tensor: Array, element: str, path: Path, faults: 
             'Give the mass, or leave <inertial> out for a massless link.',
             spoils=MASS,
         )
-        return False
-    return True
+    return good
 
 
 def _row(values: NDArray[np.floating[Any]]) -> str:

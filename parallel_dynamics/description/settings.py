@@ -61,6 +61,8 @@ class _UniqueKeyLoader(yaml.SafeLoader):  # type: ignore[misc]
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
+            if key_node.tag == 'tag:yaml.org,2002:merge':
+                continue  # << brings keys in; those written beside it count more
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(
@@ -81,8 +83,14 @@ def read_yaml(path: Path, faults: Faults) -> dict[Any, Any] | None:
     """Return the mapping in a YAML file, or None with a fault."""
     try:
         text = path.read_bytes().decode('utf-8')
-    except UnicodeDecodeError:
-        faults.add(path, 'file', 'is not text', 'Give the YAML file of a robot.')
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b'\n', 0, error.start)
+        faults.add(
+            path,
+            'file',
+            f'is not text in UTF-8: byte 0x{error.object[error.start]:02x} in line {line}',
+            'Give the YAML file of a robot, saved as UTF-8.',
+        )
         return None
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or str(error)
@@ -122,7 +130,10 @@ def settings_of(data: dict[Any, Any], path: Path, faults: Faults) -> Settings:
             spoils = _SPOILS.get(key, MODEL)
             setattr(settings, key, _text(data[key], key, path, faults, spoils))
     urdf = _text(data['urdf'], 'urdf', path, faults) if 'urdf' in data else None
-    if urdf is not None:
+    if urdf is not None and '://' in urdf:
+        problem = f'expected a path, got the address {urdf!r}'
+        faults.add(path, 'urdf', problem, 'Write the path of the URDF relative to this file.')
+    elif urdf is not None:
         settings.urdf = path.parent / urdf
     if 'actuators' in data:
         settings.actuators = _names(data['actuators'], 'actuators', path, faults) or []
@@ -247,7 +258,7 @@ def _armature(value: object, path: Path, faults: Faults) -> dict[str, float]:
             faults.add(
                 path,
                 f'armature of {joint!r}',
-                f'expected a number that is not negative, got {item!r}',
+                f'expected a finite number that is not negative, got {item!r}',
                 'Give the inertia that the drive adds (kg or kg m^2).',
                 spoils=None,
             )

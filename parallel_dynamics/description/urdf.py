@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+import copy
 from pathlib import Path
 import re
 import threading
@@ -34,6 +35,7 @@ _XACRO = 'xacro}'  # how its namespace ends; it has been at several addresses
 _NEEDS_LIMIT = ('revolute', 'prismatic')
 _JOINT_ELEMENTS = tuple(parser.Joint.XML_REFL.element_map)
 _LINK_ELEMENTS = tuple(parser.Link.XML_REFL.element_map)
+_LOOKS = {'visual': parser.Visual, 'collision': parser.Collision}
 # urdf_parser_py reports through a module variable; two threads must not swap it at once.
 _LOCK = threading.Lock()
 
@@ -184,7 +186,7 @@ def _reason(error: Exception) -> str:
     if 'NoneType' in text:
         text = 'an element lacks its value (mass: value, axis: xyz, parent and child: link)'
     if text == 'Invalid vector length':
-        text = 'a vector (xyz, rpy) needs three numbers with blanks between'
+        text = 'a vector needs three numbers (xyz, rpy), or four (rgba), with blanks between'
     return f'cannot be read: {where}{text}'
 
 
@@ -196,8 +198,8 @@ def _report(remark: str, node: Any, path: Path, faults: Faults, known: tuple[str
             faults.add(path, _element(node), remark, 'Keep one of them.', spoils=None)
         return
     kind, name, where = found.groups()
-    if name.startswith('{') or re.search(r'/(visual|collision)\b', where):
-        return  # another tool's namespace, or looks only
+    if name.startswith('{'):
+        return  # another tool's namespace
     if kind == 'tag' and nearest(name, (*known, 'mass', 'inertia')) is None:
         return  # an extension of another tool, not a slip of the pen
     remedy = suggest(name, known) if kind == 'tag' else 'Remove it or correct its spelling.'
@@ -218,8 +220,27 @@ def _pose(origin: Any, element: str, path: Path, faults: Faults) -> tuple[Any, A
     return rotation_of(rpy), np.array(xyz, dtype=float)
 
 
+def _note_looks(node: Any, path: Path, faults: Faults) -> None:
+    """Keep a remark on looks of a link that cannot be read: no motion depends on them."""
+    for tag, kind in _LOOKS.items():
+        for part in node.findall(tag):
+            with _remarks():
+                try:
+                    kind.from_xml(part, reflection.Path(tag))
+                except Exception as error:  # noqa: BLE001 - the parser raises bare exceptions
+                    faults.note(
+                        path,
+                        f'{_element(node)}, {tag} (line {part.sourceline})',
+                        _reason(error),
+                        'It counts for nothing here, but other tools may refuse the file.',
+                    )
+
+
 def _read_link(node: Any, path: Path, faults: Faults) -> LinkData | None:
-    link = _parse(parser.Link, node, path, faults, _LINK_ELEMENTS)
+    _note_looks(node, path, faults)
+    body = copy.deepcopy(node)
+    etree.strip_elements(body, *_LOOKS, with_tail=False)
+    link = _parse(parser.Link, body, path, faults, _LINK_ELEMENTS)
     if link is None:
         return None
     element = _element(node)
@@ -268,10 +289,10 @@ def _read_joint(node: Any, path: Path, faults: Faults) -> JointData | None:
         return None
     pose = _pose(joint.origin, element, path, faults)
     axis = _read_axis(joint, element, path, faults)
-    if pose is None or axis is None:
-        return None
     numbers = _read_numbers(joint, element, path, faults)
     mimic = _read_mimic(joint, element, path, faults)
+    if pose is None or axis is None:
+        return None
     return JointData(
         joint.name, joint.type, joint.parent, joint.child, pose[0], pose[1], axis, element,
         mimic=mimic, **numbers,
@@ -335,7 +356,7 @@ def _read_numbers(joint: Any, element: str, path: Path, faults: Faults) -> dict[
                 faults.add(
                     path,
                     element,
-                    f'{key} is {numbers[key]:g}, expected a number that is not negative',
+                    f'{key} is {numbers[key]:g}, expected a finite number that is not negative',
                     'A negative loss would drive the robot.',
                     spoils=None,
                 )
