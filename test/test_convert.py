@@ -374,6 +374,9 @@ def test_faults_of_other_conventions_are_listed(tmp_path):
         )  # fmt: skip
     with pytest.raises(DescriptionError, match='is the root or fixed to it'):
         import_robot(tmp_path / 'robot.yaml', 'gepetto', 'ground')
+    path.write_text('closed_loop')
+    with pytest.raises(DescriptionError, match='keys closed_loop, type, name_mot'):
+        import_robot(path, 'gepetto', 'plate')
     with pytest.raises(InputError, match='expected one of'):
         import_robot(path, 'sdf', 'plate')
     with pytest.raises(InputError, match='expected one of'):

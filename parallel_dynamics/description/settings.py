@@ -79,8 +79,10 @@ def read_settings(path: Path, faults: Faults) -> Settings | None:
     return None if data is None else settings_of(data, path, faults)
 
 
-def read_yaml(path: Path, faults: Faults) -> dict[Any, Any] | None:
-    """Return the mapping in a YAML file, or None with a fault."""
+def read_yaml(
+    path: Path, faults: Faults, keys: tuple[str, ...] = REQUIRED
+) -> dict[Any, Any] | None:
+    """Return the mapping in a YAML file, or None with a fault that names the keys to expect."""
     try:
         text = path.read_bytes().decode('utf-8')
     except UnicodeDecodeError as error:
@@ -107,7 +109,7 @@ def read_yaml(path: Path, faults: Faults) -> dict[Any, Any] | None:
         faults.add(
             path,
             'file',
-            f'{what}, expected a mapping with the keys {", ".join(REQUIRED)}',
+            f'{what}, expected a mapping with the keys {", ".join(keys)}',
             'Give the YAML file of a robot, not its URDF.',
         )
         return None

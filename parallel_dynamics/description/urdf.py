@@ -75,7 +75,8 @@ def read_xml(path: Path, faults: Faults) -> Any:
         content = path.read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or str(error)
-        faults.add(path, 'file', f'cannot be read: {reason}', 'Check the path `urdf` in the YAML.')
+        remedy = "Check the path; that of a robot's URDF is `urdf` in its YAML."
+        faults.add(path, 'file', f'cannot be read: {reason}', remedy)
         return None
     # No entities, no network: a description comes from anywhere.
     safe = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
@@ -83,7 +84,7 @@ def read_xml(path: Path, faults: Faults) -> Any:
         return etree.fromstring(content, safe)
     except (etree.XMLSyntaxError, ValueError) as error:
         what = 'is empty' if not content.strip() else f'is not XML: {error}'
-        faults.add(path, 'file', what, 'Give a well-formed URDF file.')
+        faults.add(path, 'file', what, 'Give a well-formed file; a robot is a URDF.')
         return None
 
 

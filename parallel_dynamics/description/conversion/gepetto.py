@@ -68,7 +68,7 @@ def import_gepetto(
         With all faults of both files.
     """
     faults = Faults()
-    data = read_yaml(path, faults)
+    data = read_yaml(path, faults, _KEYS)
     urdf = _urdf_beside(path)
     root = read_xml(urdf, faults)
     if data is None or root is None:
