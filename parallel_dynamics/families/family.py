@@ -90,7 +90,9 @@ class Family(ABC):
         wanted = f'{wanted} {about["unit"]}'.rstrip()
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return [f'{field.name} must be a number; got {value!r}']
-        inside = math.isfinite(value) and (value > low or closed and value == low)
+        if not math.isfinite(value):
+            return [f'{field.name} ({about["text"]}) must be finite; got {value!r}']
+        inside = value > low or (closed and value == low)
         return [] if inside and value <= high else [
             f'{field.name} ({about["text"]}) must be {wanted}; got {value!r}']
 
