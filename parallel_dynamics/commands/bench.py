@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     import subprocess
 
     from parallel_dynamics.errors import ParallelDynamicsError
-    from parallel_dynamics.resources import share_directory
+    from parallel_dynamics.resources import share_directory, writing_to
 
     script = share_directory() / 'benchmarks' / 'run.py'
     if not script.is_file():
@@ -45,11 +45,12 @@ def run(args: argparse.Namespace) -> int:
             f'bench: expected the benchmark at {script}, and it is not there. Install the package '
             'again, or run it from its source tree.'
         )
-    words = [_python(), str(script), '--output', str(Path(args.output).resolve())]
-    words += ['--quick'] * args.quick + ['--json'] * args.json
-    if args.skip:
-        words += ['--skip', *args.skip]
-    return subprocess.run(words, env=_environment(), check=False).returncode
+    with writing_to(args.output):
+        words = [_python(), str(script), '--output', str(Path(args.output).resolve())]
+        words += ['--quick'] * args.quick + ['--json'] * args.json
+        if args.skip:
+            words += ['--skip', *args.skip]
+        return subprocess.run(words, env=_environment(), check=False).returncode
 
 
 def _python() -> str:
