@@ -11,7 +11,11 @@ EXAMPLES = ('parallel-dynamics completion bash > completion.bash',)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this verb."""
-    parser.epilog = 'To use it, add to ~/.bashrc: eval "$(parallel-dynamics completion bash)"'
+    parser.epilog = (
+        'To use it, add to ~/.bashrc: eval "$(parallel-dynamics completion bash)", to ~/.zshrc '
+        'after compinit: eval "$(parallel-dynamics completion zsh)", or to '
+        '~/.config/fish/config.fish: parallel-dynamics completion fish | source'
+    )
     parser.add_argument('shell', choices=('bash', 'zsh', 'fish'), help='the shell you use')
 
 
