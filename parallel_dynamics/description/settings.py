@@ -98,6 +98,10 @@ def read_yaml(
         reason = getattr(error, 'strerror', None) or str(error)
         faults.add(path, 'file', f'cannot be read: {reason}', 'Check the path.')
         return None
+    if text.lstrip('\ufeff \t\r\n').startswith(('<?xml', '<!--', '<robot')):
+        remedy = 'Give the YAML file of a robot, not its URDF.'
+        faults.add(path, 'file', 'is not YAML but XML', remedy)
+        return None
     try:
         data = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - derives from SafeLoader
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
