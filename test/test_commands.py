@@ -180,6 +180,14 @@ def test_a_reader_that_leaves_early_is_no_error(repository):
     assert result.stderr == ''
 
 
+def test_a_closed_output_is_no_error(repository):
+    script = f'{sys.executable} -m parallel_dynamics.commands.main check delta >&-'
+    result = subprocess.run(
+        ['bash', '-c', script], cwd=repository, capture_output=True, text=True, timeout=60
+    )
+    assert (result.returncode, result.stderr) == (0, '')
+
+
 def test_list_names_every_shipped_robot(command):
     lines = command('list').stdout.splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(resources.robot_files())

@@ -101,6 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     An error of this package becomes its message on the standard error and exit status 2; anything
     else is a bug and keeps its traceback.
     """
+    if sys.stdout is None:  # as Python leaves it where it was closed (>&-)
+        sys.stdout = open(os.devnull, 'w', encoding='utf-8')  # noqa: SIM115 - until the end
     parser = make_parser()
     if '_ARGCOMPLETE' in os.environ:
         import argcomplete
