@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import parallel_dynamics as pd
+from parallel_dynamics.commands.map import _axes
 from parallel_dynamics.maps import free_coordinates, load_map, performance_map, pose_grid, reach
 from parallel_dynamics.maps.grid import UNITS, home_coordinates
 from parallel_dynamics.maps.performance import allowed_poses
@@ -111,7 +112,9 @@ def test_limits_of_joints_that_turn_are_seen(name, wide):
     robot = pd.load_robot(name)
     home = home_coordinates(robot)
     length = robot.engine.packed.system[0]['length']
-    axes = {k: home[k] + wide * length * np.linspace(-1.0, 1.0, 9) for k in 'xz'}
+    free = [k for k in 'xz' if k in free_coordinates(robot)]
+    axes = {k: home[k] + wide * length * np.linspace(-1.0, 1.0, 9 if len(free) > 1 else 81)
+            for k in free}  # fmt: skip
     found = performance_map(robot, axes)
     poses, _ = allowed_poses(robot, pose_grid(robot, axes).poses)
     limited = 0
@@ -202,6 +205,11 @@ BAD = {
     'shape': lambda r: performance_map(r, {'x': np.zeros((2, 2))}),
     'negative': lambda r: performance_map(r, {'x': np.zeros(2)}, acceleration=-1.0),
     'reach': lambda r: reach(r, 'height'),
+    # A Delta does not turn: such a map would show the same pose again and again.
+    'not free': lambda r: performance_map(r, {'roll': np.zeros(2)}),
+    'centre not free': lambda r: performance_map(r, {'x': np.zeros(2)}, {'roll': 0.1}),
+    'reach not free': lambda r: reach(r, 'roll'),
+    'twice': lambda r: _axes(r, ['x=0.0:0.1:5', 'x=0.0:0.2:5']),
 }
 
 

@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('robot', help='a shipped robot, or the path of a YAML file')
     parser.add_argument(
         '--axis', action='append', default=[], metavar='NAME[=FROM:TO[:POINTS]]',
-        help='coordinate that varies: x, y, z (m, base frame) or roll, pitch, yaw (rad); give it '
-        'once, twice (slice) or three times (volume)',
+        help='free coordinate that varies: x, y, z (m, base frame) or roll, pitch, yaw (rad); '
+        'give it once, twice (slice) or three times (volume)',
     )  # fmt: skip
     parser.add_argument(
         '--at', action='append', default=[], metavar='NAME=VALUE',
@@ -130,6 +130,8 @@ def _axes(robot: Robot, words: list[str]) -> dict[str, Array]:
     axes = {}
     for word in words:
         name, _, rest = word.partition('=')
+        if name in axes:
+            raise InputError(f'axis: expected each coordinate once, got {name} again')
         if not rest:
             low, high = reach(robot, name)
             axes[name] = np.linspace(low, high, points)

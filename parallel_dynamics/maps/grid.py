@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +48,8 @@ def pose_grid(
     robot: Robot, axes: Mapping[str, Array], centre: Mapping[str, float] | None = None
 ) -> PoseGrid:
     """Return the grid spanned by some coordinates, the others as at home or as in ``centre``."""
+    require_free(robot, {**axes, **(centre or {})})
     point = {**home_coordinates(robot), **{k: float(v) for k, v in (centre or {}).items()}}
-    unknown = (set(axes) | set(point)) - set(COORDINATES)
-    if unknown:
-        raise InputError(
-            f'coordinates: expected some of {", ".join(COORDINATES)}, got {sorted(unknown)}'
-        )
     if not axes:
         raise InputError('axes: expected at least one coordinate that varies, got none')
     values = {name: np.asarray(v, float) for name, v in axes.items()}
@@ -79,3 +75,14 @@ def home_coordinates(robot: Robot) -> dict[str, float]:
 def free_coordinates(robot: Robot) -> list[str]:
     """Return the coordinates that this robot can be asked for: those of its independent twist."""
     return [COORDINATES[k] for k in robot.engine.independent]
+
+
+def require_free(robot: Robot, names: Iterable[str]) -> None:
+    """Refuse coordinates that a robot cannot be asked for: they follow from the free ones."""
+    free = free_coordinates(robot)
+    others = [name for name in names if name not in free]
+    if others:
+        raise InputError(
+            f'coordinates: expected some of {", ".join(free)}, in which {robot.name} is free, '
+            f'got {", ".join(others)}'
+        )

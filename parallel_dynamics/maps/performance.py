@@ -14,7 +14,7 @@ import numpy as np
 
 from parallel_dynamics.errors import InputError
 from parallel_dynamics.kernels import maps as kernel
-from parallel_dynamics.maps.grid import COORDINATES, UNITS, home_coordinates, pose_grid
+from parallel_dynamics.maps.grid import UNITS, home_coordinates, pose_grid, require_free
 from parallel_dynamics.motion import BaseMotion, PlatformMotion
 from parallel_dynamics.resources import writing_to
 from parallel_dynamics.robot import Robot
@@ -146,7 +146,7 @@ def performance_map(
     ----------
     robot : Robot
     axes : mapping of coordinate to (k,)
-        Coordinates that vary, see ``maps.COORDINATES``, m or rad.
+        Coordinates that vary, of those that ``free_coordinates`` names, m or rad.
     centre : mapping of coordinate to float, optional
         Values of the others; those of home unless given.
     acceleration, angular_acceleration : float
@@ -258,8 +258,7 @@ def reach(robot: Robot, name: str) -> tuple[float, float]:
     Robots without limits are followed for one and a half times their size.
     """
     home = home_coordinates(robot)
-    if name not in COORDINATES:
-        raise InputError(f'coordinates: expected some of {", ".join(COORDINATES)}, got {name!r}')
+    require_free(robot, [name])
     size = max(float(np.linalg.norm(robot.home.position)),
                float(robot.engine.packed.system[0]['length']))  # fmt: skip
     far = 1.5 * size if UNITS[name] == 'm' else np.pi / 2
