@@ -85,8 +85,38 @@ def test_exceeded_limits_are_told(tmp_path):
     times = trajectory.grid(50.0)
     found = plots.analyse(robot, times, trajectory.sample(times), joint_forces=False)
     page = plots.write_report(tmp_path / 'report.html', found, {}, 'overload')
-    assert 'Limits are exceeded' in page.read_text()
+    text = page.read_text()
+    assert 'Limits are exceeded' in text
+    assert all(f'{v.value:.4g} N m' in text for v in found.violations if v.quantity == 'effort')
     assert found.joint_forces is None
+
+
+def test_loads_that_are_not_unique_are_marked():
+    """The bars of the Orthoglide's parallelograms share a load as nobody can tell."""
+    robot = pd.load_robot('orthoglide')
+    trajectory = trajectories.preset(robot, 'circle', duration=1.0)
+    times = trajectory.grid(20.0)
+    motion = trajectory.sample(times)
+    found = plots.analyse(robot, times, motion)
+    unique = robot.joint_forces(motion).determinate
+    for what, part in (('force', slice(0, 3)), ('moment', slice(3, 6))):
+        assert found.indeterminate[what] == {k for k, u in unique.items() if not u[:, part].all()}
+    figure, caption = plots.figures(found)['joint_forces']
+    assert 'not unique' in caption
+    for bars, what in zip(figure.axes[::2], ('force', 'moment')):
+        marked = {t.get_text()[:-2] for t in bars.get_yticklabels() if t.get_text()[-1] == '*'}
+        assert marked == found.indeterminate[what]
+
+
+def test_lines_in_pictures_are_explained():
+    robot = pd.load_robot('delta')
+    axes = {'x': np.linspace(-0.8, 0.8, 12), 'y': np.linspace(-0.8, 0.8, 12)}
+    (key,) = plots.map_figure(performance_map(robot, axes)).legends
+    assert len(key.get_texts()) == 2
+    _, axes = style.new_figure()
+    style.curves(axes, np.arange(3.0), {'a': np.arange(3.0), 'b': np.ones(3)}, '[N]')
+    style.band(axes, -2.0, 2.0)
+    assert [t.get_text() for t in axes.get_legend().get_texts()] == ['a', 'b', 'limit']
 
 
 @pytest.mark.parametrize('count', [1, 2, 3])

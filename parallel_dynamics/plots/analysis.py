@@ -46,6 +46,8 @@ class MotionAnalysis:
         The other two kinds of singularity, at fewer instants.
     joint_forces : mapping of name to (N, 6), or None
         [force; moment] of every joint and closure.
+    indeterminate : mapping of 'force' and 'moment' to set of str
+        Joints whose force or moment equilibrium does not fix at some instant; it is the smallest.
     violations : list of LimitViolation
     """
 
@@ -66,6 +68,7 @@ class MotionAnalysis:
     leg_condition: Array
     constraint_condition: Array
     joint_forces: dict[str, Array] | None
+    indeterminate: dict[str, frozenset[str]]
     violations: list[LimitViolation]
     effort_unit: str
 
@@ -120,9 +123,14 @@ def analyse(
     work = {
         'drives': powers.sum(axis=1), 'external wrench': external, 'friction': friction
     }  # fmt: skip
-    forces = None
+    forces, loose = None, dict.fromkeys(('force', 'moment'), frozenset[str]())
     if joint_forces and hasattr(robot, 'joint_forces'):
-        forces = dict(robot.joint_forces(motion, wrench, base).wrench)
+        found = robot.joint_forces(motion, wrench, base)
+        forces = dict(found.wrench)
+        loose = {
+            what: frozenset(k for k, u in found.determinate.items() if not u[..., part].all())
+            for what, part in (('force', slice(0, 3)), ('moment', slice(3, 6)))
+        }
     return MotionAnalysis(
         robot, t, motion, joints, efforts, parts, powers, friction, external,
         np.asarray(robot.kinetic_energy(motion)), np.asarray(robot.potential_energy(motion)),
@@ -130,5 +138,5 @@ def analyse(
         rows[:, kernel.CONDITION], t[picks],
         np.array([j.leg_condition for j in jacobians]),
         np.array([j.constraint_condition for j in jacobians]),
-        forces, robot.limit_violations(joints, efforts), effort_unit(robot),
+        forces, loose, robot.limit_violations(joints, efforts), effort_unit(robot),
     )  # fmt: skip

@@ -54,6 +54,9 @@ def map_figure(m: PerformanceMap, names: list[str] | None = None) -> Any:
         ax.set_title(title, fontsize=9, loc='left')
         draw(ax, m, name)
     figure.suptitle(_headline(m), fontsize=11, x=0.01, ha='left')
+    borders = _borders(m)
+    if borders:
+        figure.legend(handles=borders, loc='outside lower left', ncols=len(borders))
     return figure
 
 
@@ -73,13 +76,30 @@ def _headline(m: PerformanceMap) -> str:
     )
 
 
+def _borders(m: PerformanceMap) -> list[Any]:
+    """Return what the legend says of the lines that are drawn."""
+    from matplotlib.lines import Line2D
+
+    beyond = bool((m['joint_margin'] < 0.0).any())
+    lost = 0.0 < float((m['status'] != 0).mean()) < 1.0
+    black, ways = {'color': 'black', 'linewidth': 1.2}, len(m.axes)
+    lines: list[tuple[bool, str, dict[str, Any]]] = [
+        (ways == 1 and beyond, 'beyond joint limits', {'color': GREY, 'linestyle': ':'}),
+        (ways == 2 and beyond, 'limits of the joints', black),
+        (ways == 2 and lost, 'beyond this it cannot be assembled',
+         {'color': RED, 'linestyle': '--', 'linewidth': 1.2}),
+        (ways == 3 and 0.0 < m.share < 1.0, 'border of what is reachable', black),
+    ]  # fmt: skip
+    return [Line2D([], [], label=label, **look) for drawn, label, look in lines if drawn]
+
+
 def _within(m: PerformanceMap, name: str) -> Array:
     return np.where(m['reachable'], m[name], np.nan)
 
 
 def _line_panel(ax: Any, m: PerformanceMap, name: str) -> None:
     ((axis, x),) = m.axes.items()
-    ax.plot(x, m[name], color=GREY, linestyle=':', label='beyond joint limits')
+    ax.plot(x, m[name], color=GREY, linestyle=':')
     ax.plot(x, _within(m, name), color=COLOURS[0])
     ax.set_xlabel(f'{axis} [{UNITS[axis]}]')
 
@@ -92,7 +112,9 @@ def _slice_panel(ax: Any, m: PerformanceMap, name: str) -> None:
     levels = _levels(_within(m, name))
     shading = ax.contourf(x, y, values.T, levels=levels, cmap=SURFACE, extend='both')
     if levels[-1] > levels[0]:
-        lines = ax.contour(x, y, values.T, levels=levels[1:-1:2], colors='white', linewidths=0.7)
+        # Only where it is reachable: a label beyond would be white on white.
+        lines = ax.contour(x, y, _within(m, name).T, levels=levels[1:-1:2], colors='white',
+                           linewidths=0.7)  # fmt: skip
         ax.clabel(lines, fontsize=7, fmt='%.4g')
     margin = m['joint_margin'].T
     if np.nanmin(margin) < 0.0:

@@ -28,6 +28,9 @@ CURVES_AT_MOST = 6
 FILL_POINTS = 400
 """Points along an area; more would only make the file large."""
 
+LIMIT_UNITS = {'position': ('m', 'rad'), 'velocity': ('m/s', 'rad/s'), 'effort': ('N', 'N m')}
+"""Of what a limit is about: at a prismatic joint, and at one that turns."""
+
 PART_NAMES = {
     'platform_inertia': 'platform inertia',
     'leg_inertia': 'leg inertia',
@@ -54,7 +57,10 @@ def figures(a: MotionAnalysis) -> dict[str, tuple[Any, str]]:
     }  # fmt: skip
     if a.joint_forces is not None:
         found['joint_forces'] = (
-            joint_forces(a), 'Forces and moments in the joints and closures.'
+            joint_forces(a), 'Forces and moments in the joints and closures.' + (
+                ' Those marked * are not unique: the structure is statically indeterminate, and '
+                'the smallest loads are shown.' if any(a.indeterminate.values()) else ''
+            )
         )  # fmt: skip
     return found
 
@@ -203,14 +209,18 @@ def condition(a: MotionAnalysis) -> Any:
 def joint_forces(a: MotionAnalysis) -> Any:
     """Largest forces and moments of all joints as bars, and the largest ones over time."""
     wrenches = a.joint_forces or {}
-    names = list(wrenches)
-    force = {n: np.linalg.norm(wrenches[n][:, :3], axis=1) for n in names}
-    moment = {n: np.linalg.norm(wrenches[n][:, 3:], axis=1) for n in names}
-    figure, axes = new_figure(2, 2, size=(11.5, max(6.0, 0.17 * len(names) * 2 + 2.0)),
+    # As in the viewer: a load that equilibrium does not fix is marked.
+    force, moment = (
+        {f'{n} *' if n in a.indeterminate[what] else n: np.linalg.norm(w[:, part], axis=1)
+         for n, w in wrenches.items()}
+        for what, part in (('force', slice(0, 3)), ('moment', slice(3, 6)))
+    )  # fmt: skip
+    figure, axes = new_figure(2, 2, size=(11.5, max(6.0, 0.17 * len(wrenches) * 2 + 2.0)),
                               width_ratios=(1.0, 1.6))  # fmt: skip
     for (bars, over), (what, unit, values) in zip(
         axes, (('force', 'N', force), ('moment', 'N m', moment))
     ):
+        names = list(values)
         peaks = np.array([values[n].max() for n in names])
         bars.barh(range(len(names)), peaks, color=COLOURS[0], height=0.7)
         bars.set_yticks(range(len(names)), names, fontsize=7)
@@ -223,13 +233,19 @@ def joint_forces(a: MotionAnalysis) -> Any:
             curves(over, a.time, {n: values[n] for n in top}, f'|{what}| [{unit}]')
         else:
             over.set_visible(False)
+    if any(a.indeterminate.values()):
+        figure.supxlabel('* not unique: the smallest loads are shown', fontsize=8.5, x=0.01,
+                         ha='left')  # fmt: skip
     return figure
 
 
 def violations_text(a: MotionAnalysis) -> list[str]:
     """Return a sentence for each limit that the motion exceeds."""
+    kinds = {joint.name: joint.kind for joint in a.robot.model.joints}
     return [
-        f'{v.joint}: {v.quantity} reaches {v.value:.4g}, allowed is {v.lower:.4g} to {v.upper:.4g}'
+        f'{v.joint}: {v.quantity} reaches {v.value:.4g} {unit}, allowed is {v.lower:.4g} to '
+        f'{v.upper:.4g} {unit}'
         for v in a.violations
+        for unit in [LIMIT_UNITS[v.quantity][kinds[v.joint] != 'prismatic']]
     ]
 

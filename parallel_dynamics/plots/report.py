@@ -118,7 +118,8 @@ def summary(a: MotionAnalysis) -> list[tuple[str, float, str]]:
     if a.joint_forces:
         peaks = {k: np.linalg.norm(v[:, :3], axis=1).max() for k, v in a.joint_forces.items()}
         worst = max(peaks, key=lambda k: peaks[k])
-        rows.append((f'greatest joint force, in {worst}', peaks[worst], 'N'))
+        doubt = ' (not unique)' if worst in a.indeterminate['force'] else ''
+        rows.append((f'greatest joint force, in {worst}{doubt}', peaks[worst], 'N'))
     return [(name, float(value), unit) for name, value, unit in rows]
 
 

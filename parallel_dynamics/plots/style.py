@@ -114,13 +114,16 @@ def legend(axes: Any, columns: int = 1) -> None:
 
 
 def band(axes: Any, lower: float, upper: float, label: str = 'limit') -> None:
-    """Mark limits by grey dashed lines, where they are near enough to matter."""
+    """Mark limits by red dotted lines, where they are near enough to matter."""
     bottom, top = axes.get_ylim()
     reach = max(top - bottom, 1e-12)
     for value in (lower, upper):
         if np.isfinite(value) and bottom - reach < value < top + reach:
-            axes.axhline(value, color=RED, linewidth=1.0, linestyle=(0, (1, 1.2)), label=label)
-            label = '_' + label.lstrip('_')
+            known = label in axes.get_legend_handles_labels()[1]
+            axes.axhline(value, color=RED, linewidth=1.0, linestyle=(0, (1, 1.2)),
+                         label=f'_{label}' if known else label)  # fmt: skip
+    if axes.get_legend() is not None:
+        legend(axes)  # made anew, with the limits
 
 
 def save(
