@@ -189,6 +189,12 @@ def test_a_map_is_read_as_it_was_written(tmp_path):
         load_map(tmp_path / 'no.npz')
 
 
+def test_a_map_tells_only_of_coordinates_that_it_holds():
+    robot = pd.load_robot('three_rps_prismatic')  # shifts sideways as it rolls and pitches
+    found = performance_map(robot, {'roll': np.array([-0.1, 0.2])})
+    assert set(found.centre) == {'z', 'roll', 'pitch'}
+
+
 def test_reach_ends_near_the_border_of_the_workspace():
     robot = pd.load_robot('delta')
     low, high = reach(robot, 'x')

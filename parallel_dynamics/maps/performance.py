@@ -14,7 +14,13 @@ import numpy as np
 
 from parallel_dynamics.errors import InputError
 from parallel_dynamics.kernels import maps as kernel
-from parallel_dynamics.maps.grid import UNITS, home_coordinates, pose_grid, require_free
+from parallel_dynamics.maps.grid import (
+    UNITS,
+    free_coordinates,
+    home_coordinates,
+    pose_grid,
+    require_free,
+)
 from parallel_dynamics.motion import BaseMotion, PlatformMotion
 from parallel_dynamics.resources import writing_to
 from parallel_dynamics.robot import Robot
@@ -46,7 +52,7 @@ class PerformanceMap:
     ----------
     robot : str
     axes, centre
-        Of the grid, see ``PoseGrid``.
+        Of the grid, see ``PoseGrid``; the centre tells of the free coordinates.
     values : mapping of str to array
         Shaped like the grid:
 
@@ -185,8 +191,10 @@ def performance_map(
         values['joint_force'] = np.where(codes == 0, np.concatenate(peaks), np.nan)
     values = {k: v.reshape(*grid.shape, *v.shape[1:]) for k, v in values.items()}
     settings = {'acceleration': acceleration, 'angular_acceleration': angular_acceleration}
+    # What is not free differs from pose to pose: there is no one value to tell.
+    centre = {k: grid.centre[k] for k in free_coordinates(robot)}
     return PerformanceMap(
-        robot.name, grid.axes, grid.centre, values, settings, effort_unit(robot)
+        robot.name, grid.axes, centre, values, settings, effort_unit(robot)
     )
 
 

@@ -105,6 +105,8 @@ def _line_panel(ax: Any, m: PerformanceMap, name: str) -> None:
 
 
 def _slice_panel(ax: Any, m: PerformanceMap, name: str) -> None:
+    from matplotlib.patheffects import withStroke
+
     (a, x), (b, y) = m.axes.items()
     values = m[name]
     if len(x) < 2 or len(y) < 2 or not np.isfinite(_within(m, name)).any():
@@ -115,7 +117,8 @@ def _slice_panel(ax: Any, m: PerformanceMap, name: str) -> None:
         # Only where it is reachable: a label beyond would be white on white.
         lines = ax.contour(x, y, _within(m, name).T, levels=levels[1:-1:2], colors='white',
                            linewidths=0.7)  # fmt: skip
-        ax.clabel(lines, fontsize=7, fmt='%.4g')
+        for label in ax.clabel(lines, fontsize=7, fmt='%.4g'):
+            label.set_path_effects([withStroke(linewidth=1.6, foreground='#333333')])
     margin = m['joint_margin'].T
     if np.nanmin(margin) < 0.0:
         # Drawn over: the border of the joints' limits is then as smooth as the margin is.
