@@ -108,6 +108,17 @@ def test_loads_that_are_not_unique_are_marked():
         assert marked == found.indeterminate[what]
 
 
+def test_colours_reach_to_the_largest_force_that_is_held():
+    """Where most of a map holds nothing, the rest must not be of one colour."""
+    robot = pd.load_robot('three_rps')
+    axes = {'z': np.linspace(0.9, 1.5, 40), 'roll': np.linspace(-0.7, 0.7, 40)}
+    found = performance_map(robot, axes)
+    force = found['force'][found['reachable']]
+    assert np.median(force) < 0.1 * force.max()
+    figure = plots.map_figure(found, ['force'])
+    assert figure.axes[1].get_ylim()[1] > 0.5 * force.max()
+
+
 def test_lines_in_pictures_are_explained():
     robot = pd.load_robot('delta')
     axes = {'x': np.linspace(-0.8, 0.8, 12), 'y': np.linspace(-0.8, 0.8, 12)}

@@ -21,6 +21,8 @@ TITLES = {
     'moment': 'moment held in every direction',
     'joint_force': 'largest joint force',
 }
+LOADS = ('effort', 'effort_moving', 'joint_force')
+"""What grows without bound near a singularity."""
 SLICES = 6
 """Levels of a volume's stack."""
 
@@ -111,7 +113,7 @@ def _slice_panel(ax: Any, m: PerformanceMap, name: str) -> None:
     values = m[name]
     if len(x) < 2 or len(y) < 2 or not np.isfinite(_within(m, name)).any():
         return
-    levels = _levels(_within(m, name))
+    levels = _levels(_within(m, name), name in LOADS)
     shading = ax.contourf(x, y, values.T, levels=levels, cmap=SURFACE, extend='both')
     if levels[-1] > levels[0]:
         # Only where it is reachable: a label beyond would be white on white.
@@ -140,7 +142,7 @@ def _stack_panel(ax: Any, m: PerformanceMap, name: str) -> None:
     values = _within(m, name)
     if min(len(x), len(y), len(z)) < 2 or not np.isfinite(values).any():
         return
-    levels = _levels(values)
+    levels = _levels(values, name in LOADS)
     drawn = None
     for k in np.unique(np.linspace(0, len(z) - 1, SLICES).astype(int)):
         if np.isfinite(values[:, :, k]).sum() > 3:
@@ -163,16 +165,16 @@ def _stack_panel(ax: Any, m: PerformanceMap, name: str) -> None:
         ax.figure.colorbar(drawn, ax=ax, shrink=0.7, pad=0.09)
 
 
-def _levels(values: Array) -> Array:
+def _levels(values: Array, load: bool = False) -> Array:
     """Return round levels for the middle 98 % of the values; the rest is in the end colours.
 
-    Near a singularity efforts grow without bound: beyond five times the median they are all the
+    Near a singularity loads grow without bound: beyond five times the median they are all the
     same to the reader, and would leave one colour for the rest.
     """
     from matplotlib.ticker import MaxNLocator
 
     low, middle, high = np.nanpercentile(values[np.isfinite(values)], [1, 50, 99])
-    if middle > 0.0:
+    if load and middle > 0.0:
         high = min(high, 5.0 * middle)
     if high - low <= 1e-9 * max(abs(high), abs(low)):
         high = low + max(1e-9, 1e-6 * abs(low))
