@@ -200,6 +200,17 @@ def test_page_needs_nothing_from_outside(shown):
 
 
 @pytest.mark.browser
+def test_numbers_beside_sliders_are_not_cut_off(shown):
+    _, browser = shown
+    cut = browser.run(
+        '[...document.querySelectorAll("[inputmode=decimal], [inputmode=numeric]")].filter('
+        'e => e.offsetParent).map(e => { const was = e.value; e.value = "-0.1234"; '
+        'const cut = e.scrollWidth > e.clientWidth; e.value = was; return cut; })'
+    )
+    assert len(cut) >= 3 and not any(cut)
+
+
+@pytest.mark.browser
 def test_slider_moves_legs_and_numbers(shown):
     page, browser = shown
     before, table = page_of.picture(browser), page_of.part(browser, 'actuators')

@@ -11,6 +11,8 @@ from parallel_dynamics.errors import InputError, ParallelDynamicsError
 
 HOST, PORT = '127.0.0.1', 8080
 BLUE = (26, 82, 153)
+STYLE = '<style>.mantine-NumberInput-root[style*="width: 3rem"]{width:4.2rem!important}</style>'
+"""Room beside a slider for a sign and four decimals; viser's own cuts them off."""
 
 
 def require_viser() -> Any:
@@ -44,6 +46,7 @@ def start_server(title: str, host: str = HOST, port: int = PORT) -> Any:
     server.gui.configure_theme(
         control_width='large', show_logo=False, show_share_button=False, brand_color=BLUE
     )
+    server.gui.add_html(STYLE)
     # The ready-made environments would be fetched from elsewhere.
     server.scene.configure_environment_map(None)
     return server
