@@ -40,6 +40,7 @@ class Posing:
         self.tilt = np.zeros(2)
         self.refusal = ''
         self.shown: Shown = evaluate(robot, robot.home)
+        self.pose({})  # what the first slider would otherwise wait for is compiled now
 
     @property
     def base(self) -> BaseMotion:
