@@ -29,7 +29,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 import parallel_dynamics as pd
 from parallel_dynamics import viewer
 from parallel_dynamics.nodes import messages
-from parallel_dynamics.nodes.runtime import BAD_MESSAGE, OK, WARN, Loop, RobotNode, run
+from parallel_dynamics.nodes.runtime import BAD_MESSAGE, ERROR, OK, WARN, Loop, RobotNode, run
 from parallel_dynamics.spatial import Array
 from parallel_dynamics.viewer.live import Action, LivePage
 
@@ -94,6 +94,8 @@ class ViewerNode(RobotNode):
                 Trigger, f'{names["controller"]}/emergency_stop'),
         }  # fmt: skip
         self._reports: dict[str, str] = {}
+        self._simulator = names['simulator'].strip('/').split('/')[-1]
+        self._faults: dict[str, str] = {}
         self._heard: float | None = None
         self._time, self._time_changed = -1.0, 0.0
         self._guess = self.robot.home
@@ -135,6 +137,8 @@ class ViewerNode(RobotNode):
         for status in message.status:
             if not status.name.startswith(f'{self.get_name()}:'):
                 self._reports[status.name] = status.message
+                if status.name.startswith(f'{self._simulator}:'):
+                    self._faults[status.name] = status.message if status.level == ERROR else ''
 
     # ------------------------------------------------------------ the page
 
@@ -177,7 +181,11 @@ class ViewerNode(RobotNode):
         if stamp != self._time:
             self._time, self._time_changed = stamp, now
         if now - self._time_changed > STANDSTILL:
-            self.page.say(f'Paused: joint_states stay at {stamp:.3f} s.')
+            why = '; '.join(text for text in self._faults.values() if text)
+            self.page.say(
+                f'Paused or stopped: joint_states stay at {stamp:.3f} s. {why}'.rstrip(),
+                good=not (why or self.page.shown.violations),
+            )
         elif self.page.shown.violations:
             self.page.say('Running, beyond the limits named in red.', good=False)
         else:
