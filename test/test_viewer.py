@@ -16,6 +16,7 @@ import parallel_dynamics as pd
 from parallel_dynamics import trajectories, viewer
 from parallel_dynamics.viewer import html
 from parallel_dynamics.viewer.handles import turned
+from parallel_dynamics.viewer.live import LivePage
 from parallel_dynamics.viewer.player import Player
 from parallel_dynamics.viewer.posing import Posing
 from parallel_dynamics.viewer.scene import link_meshes, nice
@@ -288,6 +289,38 @@ def test_load_and_motion_from_the_page(shown):
     before = page_of.picture(browser)
     assert page_of.changed_picture(browser, before, 0.003)
     page_of.click(browser, 'Pause')
+
+
+# ---------------------------------------------------------------- a running loop
+
+# First and last column of a chart with a pixel that has a colour, as shares of its width.
+CURVES = """(() => { const c = document.querySelector(".uplot canvas"); if (!c) return null;
+const p = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+const found = [];
+for (let x = 0; x < c.width; x++) for (let y = 0; y < c.height; y++) {
+  const k = 4 * (y * c.width + x);
+  const [a, b] = [Math.min(p[k], p[k+1], p[k+2]), Math.max(p[k], p[k+1], p[k+2])];
+  if (p[k+3] > 200 && b - a > 60) { found.push(x / c.width); break; } }
+return [found[0], found[found.length - 1]]; })()"""
+
+
+@pytest.mark.browser
+def test_curves_of_a_running_loop_reach_back_in_time():
+    pytest.importorskip('viser')
+    robot = pd.load_robot('delta')
+    server = viewer.start_server(robot.name, '127.0.0.1', 0)
+    try:
+        page = LivePage(server, robot, history=5.0)
+        with page_of.open_page(viewer.address(server)) as browser:
+            page_of.click(browser, 'Plots')
+            efforts = robot.inverse_dynamics(robot.home)
+            for k in range(60):
+                page.show(0.1 * k, robot.home, efforts + np.sin(0.3 * k))
+            page.write([])
+            browser.wait_for(f'{CURVES}?.[0] < 0.3', 'curves that begin at the left')
+            assert browser.run(CURVES)[1] > 0.8
+    finally:
+        viewer.stop_server(server)
 
 
 # ---------------------------------------------------------------- the command

@@ -120,7 +120,8 @@ class LivePage:
         self._plot = self.server.gui.add_uplot(
             empty, tuple(series), title=f'efforts [{effort_unit(self.robot)}], time from now [s]',
             aspect=1.2, axes=({}, {'size': 64}),
-            scales={'x': {'time': False, 'auto': True}, 'y': {'auto': True}},
+            # A fixed range: that of a chart which began without data does not grow.
+            scales={'x': {'time': False, 'range': (-self.history, 0.0)}, 'y': {'auto': True}},
         )  # fmt: skip
 
     # ---------------------------------------------------------------- what happens
