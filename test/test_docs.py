@@ -129,6 +129,9 @@ def test_every_key_of_docstrings_resolves(repository):
     for path in (repository / 'parallel_dynamics').rglob('*.py'):
         for found in key.findall(path.read_text('utf-8')):
             assert found in known, f'{path.name} cites {found}, unknown to docs/references.md'
+        for line, text in docstrings(ast.parse(path.read_text('utf-8'))):
+            cited = re.search(r'[A-Z][a-z]+(?: et al\.?)?,? \(?(?:19|20)\d\d\b', text)
+            assert not cited, f'{path.name}:{line} cites {cited.group()!r}, not its key'
 
 
 def docstrings(tree):

@@ -2,8 +2,8 @@
 
 With s = qd - v, where v is the desired velocity corrected by the error, the efforts are
 ``Y(q, qd, v, a) p - K s`` and the parameters follow ``p' = -Gamma Y^T s``: then s goes to zero
-whatever the load, since ``1/2 s^T H s + 1/2 e_p^T Gamma^-1 e_p`` never grows (Slotine and Li 1987;
-the linear form is that of codourey_burdet_1997).
+whatever the load, since ``1/2 s^T H s + 1/2 e_p^T Gamma^-1 e_p`` never grows (slotine_li_1987; the
+linear form is that of codourey_burdet_1997).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Platform motions from what the actuators do: twist and acceleration for rates qd_a, qdd_a.
 
 V_p = J_p qd_a and V_p' = s + J_p (qdd_a - qdd_0), where qdd_0 is the actuators' acceleration at
-V_r' = 0 (Khalil & Ibrahim 2007, (8), (13)).
+V_r' = 0 (khalil_ibrahim_2007, (8), (13)).
 """
 
 from __future__ import annotations

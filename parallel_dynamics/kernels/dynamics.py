@@ -1,4 +1,4 @@
-"""Inverse and direct dynamics after Khalil & Ibrahim 2007.
+"""Inverse and direct dynamics after khalil_ibrahim_2007.
 
 H_i, the dynamics of a leg, comes from a recursive Newton-Euler sweep started with the base's
 motion and minus gravity, so a moving base costs nothing extra; F_p is that of the platform.
@@ -261,7 +261,7 @@ def project_passive(system: Any, coordinates: Any, work: Any) -> None:
 
 @kernel
 def solve_efforts(system: Any, coordinates: Any, work: Any, efforts: Any) -> int:
-    """Gamma from F_p and H_i: Khalil & Ibrahim 2007 (21), (22)."""
+    """Gamma from F_p and H_i: khalil_ibrahim_2007 (21), (22)."""
     project_passive(system, coordinates, work)
     dof = system['dof']
     for i in range(dof):
@@ -506,7 +506,7 @@ def solve_acceleration(
     system: Any, legs: Any, joints: Any, bodies: Any, coordinates: Any, scratch: Any, work: Any,
     motion: Any, external: Any, options: Any, efforts: Any, acceleration: Any,
 ) -> int:  # fmt: skip
-    """V_p' from the efforts: Khalil & Ibrahim 2007 (28). ``work['b']`` keeps V_r'."""
+    """V_p' from the efforts: khalil_ibrahim_2007 (28). ``work['b']`` keeps V_r'."""
     bias(system, joints, bodies, coordinates, work, motion, external, options)
     mass_matrix(system, legs, joints, bodies, coordinates, scratch, work)
     dof = system['dof']

@@ -248,7 +248,7 @@ def set_axes(closure: Any, bodies: Any, axes: Any) -> None:
 def leg_rows(
     leg: Any, joints: Any, closures: Any, bodies: Any, rows: Any, pull: Any, work: Any
 ) -> None:
-    """Fill a leg's rows of J_i and of J_vi (in ``pull``; Khalil & Ibrahim 2007, (18), (19)).
+    """Fill a leg's rows of J_i and of J_vi (in ``pull``; khalil_ibrahim_2007, (18), (19)).
 
     J_i qd_i = J_vi V_p, with inner closures of the leg as rows that are zero on the right.
     """

@@ -1,8 +1,8 @@
-"""The linear form tau = Psi p, body by body: Codourey & Burdet 1997 (28)-(34).
+"""The linear form tau = Psi p, body by body: codourey_burdet_1997 (28)-(34).
 
 Each body has its Jacobian J_b with respect to the actuators' rates, J_b (6, n) = [velocity of the
 body's origin; angular velocity], built by a sweep from the roots to the tips: that of the
-platform is J_p = S (L S)^-1 (Khalil & Ibrahim 2007, (8)), and a joint adds its axis times the
+platform is J_p = S (L S)^-1 (khalil_ibrahim_2007, (8)), and a joint adds its axis times the
 rate at which it follows the actuators. Psi_b = J_b^T Omega_b then needs no forces at all.
 The frame of a body is its URDF link's; gravity and base motion are in its acceleration.
 """

@@ -3,7 +3,7 @@
 Everything here is motion of the robot against its base, in base axes. Each leg's rows
 [J_i | J_vi | drift] are reduced once; the reduction leaves in ``coordinates`` the rows of
 G_i = J_i^+ J_vi with the drift g_i, and hands the rows that J_i cannot reach to the platform:
-they constrain it, and their reduction gives S (Khalil & Ibrahim 2007, (9)) with its drift s.
+they constrain it, and their reduction gives S (khalil_ibrahim_2007, (9)) with its drift s.
 """
 
 from __future__ import annotations
