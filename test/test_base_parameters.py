@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from odder_robots import ODD
 import pytest
 from robots import load
 
@@ -77,6 +78,14 @@ def test_ranges_are_within_the_limits_of_the_joints():
     robot = load('three_rps')
     ranges = coordinate_ranges(robot)
     assert (ranges[:, 0] < 0.0).all() and (ranges[:, 1] > 0.0).all()
+
+
+def test_random_motions_are_reached_from_home(tmp_path):
+    """A leg with an elbow of its own follows from a neighbour where it cannot from home."""
+    robot = pd.load_robot(ODD['sleeve'](3).write(tmp_path))
+    m = random_motions(robot, 120)
+    assert np.isfinite(robot.inverse_dynamics(m, invalid='nan')).all()
+    assert len(m) == 120
 
 
 def test_the_lumped_delta_has_the_seven_parameters_of_the_paper():

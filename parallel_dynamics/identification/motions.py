@@ -52,7 +52,7 @@ def random_motions(
     """Return allowed random motions (a batch of ``count``) around home.
 
     Poses are drawn from ``share`` of the ranges of :func:`coordinate_ranges`; rates are those of
-    a motion of that size at ``FREQUENCY``.
+    a motion of that size at ``FREQUENCY``. All are reached from home, not only from each other.
     """
     rng = np.random.default_rng(seed)
     limits = share * (coordinate_ranges(robot) if ranges is None else ranges)
@@ -62,7 +62,9 @@ def random_motions(
     rows: list[Array] = []
     for attempt in range(20 * count):
         if len(rows) == count:
-            break
+            rows = _reached_from_home(robot, rows)
+            if len(rows) == count:
+                break
         shrink = 1.0 if attempt < 2 * count else 0.5
         shift, twist, rate = np.zeros((3, 6))
         shift[columns] = shrink * rng.uniform(limits[:, 0], limits[:, 1])
@@ -70,13 +72,25 @@ def random_motions(
         rate[columns] = rng.normal(size=robot.dof) * reach * omega**2
         try:
             m = robot.project(displaced(robot.home, shift).replace(twist, rate))
-            robot.inverse_dynamics(m)
         except ParallelDynamicsError:
             continue
         rows.append(m.data)
+    else:
+        rows = _reached_from_home(robot, rows)
     if len(rows) < count:
         raise ParallelDynamicsError(
             f'{robot.name}: expected {count} random poses around home, found only {len(rows)}; '
             'its workspace around home is too small or full of singularities'
         )
     return PlatformMotion._wrap(np.array(rows))  # type: ignore[no-any-return]
+
+
+def _reached_from_home(robot: Robot, rows: list[Array]) -> list[Array]:
+    """Return the packed motions that the robot can do, asked for as a batch.
+
+    One by one, a pose that cannot be reached from home may be reached from the one before it.
+    """
+    if not rows:
+        return rows
+    efforts = robot.inverse_dynamics(PlatformMotion._wrap(np.array(rows)), invalid='nan')
+    return [row for row, tau in zip(rows, efforts) if np.isfinite(tau).all()]
