@@ -34,6 +34,8 @@ TRIALS = 5
 """Random motions from which period and the parameters that matter are told."""
 PERIODS = (1.0, 2.0, 4.0, 8.0)
 """s, among which a period is chosen."""
+FINISHED_RATE = 250.0
+"""Hz, at which the whole motion is held against the platform's limits."""
 CONDITION_POSES = 8
 """Poses of a period whose distance from singularities is looked at, while searching."""
 
@@ -149,19 +151,26 @@ class _Search:
                 worst = max(worst, np.abs(joints.velocity[:, k]).max() / joint.velocity_limit)
         for a, k in enumerate(self.actuators):
             worst = max(worst, np.abs(efforts[:, a]).max() / self.joints[k].effort_limit)
-        worst /= limits.margin
-        for values, limit in (
-            (m.velocity, limits.velocity),
-            (m.angular_velocity, limits.angular_velocity),
-            (m.acceleration, limits.acceleration),
-            (m.angular_acceleration, limits.angular_acceleration),
-        ):
-            worst = max(worst, float(np.linalg.norm(values, axis=1).max()) / limit)
+        worst = max(worst / limits.margin, self.platform_use(m))
         for k in np.linspace(0, len(m), CONDITION_POSES, endpoint=False).astype(int):
             ratio = np.array(self._conditions(m[int(k)])) / self.home_condition
             # Not proportional to the size of the motion; 1 at home, above 1 when refused.
             worst = max(worst, float(ratio.max()) / limits.condition)
         return float(worst)
+
+    def platform_use(self, m: PlatformMotion) -> float:
+        """Return the largest share of the platform's own limits that a motion uses."""
+        limits = self.limits
+        shares = [
+            float(np.linalg.norm(values, axis=1).max()) / limit
+            for values, limit in (
+                (m.velocity, limits.velocity),
+                (m.angular_velocity, limits.angular_velocity),
+                (m.acceleration, limits.acceleration),
+                (m.angular_acceleration, limits.angular_acceleration),
+            )
+        ]
+        return max(shares)
 
     def _conditions(self, pose: PlatformMotion) -> tuple[float, float, float]:
         j = self.robot.jacobians(pose)
@@ -253,7 +262,7 @@ def optimise_excitation(
         trial = trials[k] if k < TRIALS else search.fit(y)
         cost = search.judge(trial)
         if not fresh:
-            # One success in five keeps the step (Rechenberg).
+            # One success in five keeps the step (rechenberg_1973).
             step = float(np.clip(step * (1.5 if cost < best else 0.9), 0.02, 1.0))
         if trial is not None and cost < best:
             best, x = cost, trial[0]
@@ -270,10 +279,13 @@ def _best_search(
     tried = [[search.fit(x) for x in starts] for search in searches]
     motions = [trial[1] for trials in tried for trial in trials if trial is not None]
     if not motions:
-        raise LimitError(
-            f'{searches[0].robot.name}: no motion of period {searches[-1].period:g} s stays '
-            'within the limits; choose a longer period or wider limits'
-        )
+        robot, why = searches[0].robot, f'no motion of period {searches[-1].period:g} s stays'
+        choose = 'a longer period or wider limits'
+        standing = searches[0].use(PlatformMotion._wrap(robot.home.data[None]))
+        if standing > 1.0:
+            why = f'standing at home takes {standing:.3g} times what is allowed, so nothing stays'
+            choose = 'wider limits'
+        raise LimitError(f'{robot.name}: {why} within the limits; choose {choose}')
     costs = []
     for search, trials in zip(searches, tried):
         search.look_at(motions)
@@ -287,18 +299,27 @@ def _finished(
 ) -> Excitation:
     """Lead the motion in and out, shrinking it a little where that breaks a limit."""
     limits = search.limits
-    for attempt in range(6):
+    for _ in range(6):
         sines, cosines = search.coefficients(x)
         trajectory = fourier_motion(search.robot, sines, cosines, search.period, periods)
         check = check_trajectory(
             search.robot, trajectory, rate=60.0, margin=min(1.0, 1.1 * limits.margin),
             condition_limit=2.0 * limits.condition,
         )  # fmt: skip
-        if check.ok:
+        if not check.ok:
+            x = 0.9 * x
+            continue
+        # Leading in adds to velocity and acceleration; nothing else knows the platform's limits.
+        used = search.platform_use(trajectory.sample(trajectory.grid(FINISHED_RATE)))
+        if used <= 1.0:
             break
-        if attempt == 5:
-            require(check, 'exciting motion')
-        x = 0.9 * x
+        x = min(0.9, 0.98 / used) * x
+    else:
+        require(check, 'exciting motion')
+        raise LimitError(
+            f'{search.robot.name}: expected a motion within the limits of the platform, found '
+            f'none that also leads in and out; choose a longer period'
+        )
     stacked = search.stacked(search.motion(x))
     return Excitation(
         trajectory, search.base, sines, cosines, search.period, tuple(search.chosen),
