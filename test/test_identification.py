@@ -151,6 +151,10 @@ def short(log, count=900):
                    velocity=log.velocity[:count], effort=log.effort[:count])  # fmt: skip
 
 
+def of_one(what, factor):
+    return lambda log: changed(log, **{what: getattr(log, what) * [1.0, factor, 1.0]})
+
+
 BAD = {
     'missing actuator': (lambda log: log.of(log.names[:-1]), 'leg3_revolute'),
     'nan': (with_nan, 'NaN.*row 101'),
@@ -165,6 +169,11 @@ BAD = {
     'kilonewtons': (lambda log: changed(log, effort=1e-3 * log.effort), 'in N and N m'),
     'sign': (lambda log: changed(log, effort=-log.effort), 'opposite sign'),
     'no efforts': (lambda log: changed(log, effort=np.nan * log.effort), 'expected efforts'),
+    'no effort of one': (of_one('effort', np.nan), 'got none of leg2_revolute;'),
+    'effort of one zero': (of_one('effort', 0.0), 'got none of leg2_revolute;'),
+    'kilonewtons of one': (of_one('effort', 1e-3), 'those of leg2_revolute .* are left; check'),
+    'sign of one': (of_one('effort', -1.0), 'are left; check order, signs'),
+    'degrees': (lambda log: changed(log, position=100.0 * log.position), 'like degrees'),
     'no excitation': (lambda log: changed(log, position=0.0 * log.position), 'hardly moves'),
 }
 
@@ -186,10 +195,11 @@ def test_bad_recordings_get_a_sentence(kind):
         ('a,b\n1,2\n', 'header'),
         ('time,position[x]\n1\n', 'columns'),
         ('time,position[x]\n1,oops\n', 'oops'),
+        ('time,position[x],position[x]\n1,2,3\n', 'more than once'),
     ],
 )
 def test_bad_csv_files_get_a_sentence(tmp_path, text, sentence):
-    path = tmp_path / 'bad.csv'
+    path = tmp_path / 'bad.CSV'
     path.write_text(text)
     with pytest.raises(pd.InputError, match=sentence):
         read_log(path, load('delta'))
@@ -211,8 +221,9 @@ def test_filters_have_no_phase_and_derivatives_are_right():
     np.testing.assert_allclose(second[inner, 0], -(w**2) * wave[inner, 0], atol=1e-3 * w**2)
     assert 5.0 <= automatic_cutoff(rate, wave) < 12.0
     assert averaging_window(rate, 10.0).sum() == pytest.approx(1.0)
-    with pytest.raises(pd.InputError, match='cutoff'):
-        low_pass(wave, rate, 600.0)
+    for filtering in (lambda: low_pass(wave, rate, 600.0), lambda: averaging_window(rate, 600.0)):
+        with pytest.raises(pd.InputError, match='cutoff'):
+            filtering()
 
 
 def test_pseudo_inertia_and_back():

@@ -89,8 +89,8 @@ def estimate(
     trust : float
         How far off the description may be, relative.
     """
-    if not trust > 0.0:
-        raise InputError(f'trust: expected a share above 0, got {trust}')
+    if not 0.0 < trust < np.inf:
+        raise InputError(f'trust: expected a finite share above 0, got {trust}')
     W = base.regressor(psi)
     y = effort - base.known_efforts(psi, parameters)
     described = base.values(parameters)

@@ -20,6 +20,9 @@ from parallel_dynamics.identification.physical import physical_parameters
 from parallel_dynamics.robot import Robot
 from parallel_dynamics.spatial import Array
 
+UNEXPLAINED = 0.5
+"""Share of an actuator's efforts that may be left by the identified robot, root mean square."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -127,9 +130,11 @@ def identify(
     fit = physical_parameters(robot, found, trust, consistent)
     better = robot.with_parameters(fit.parameters)
     say('residuals', 0, 1)
+    training = _trial(robot, better, seen)
+    _refuse_unexplained(robot, training)
     return Identification(
         robot, better, found, consistent, fit.changed, _delay(found, seen, robot, better),
-        _trial(robot, better, seen), None if second is None else _trial(robot, better, second),
+        training, None if second is None else _trial(robot, better, second),
     )  # fmt: skip
 
 
@@ -138,6 +143,20 @@ def _trial(described: Robot, robot: Robot, seen: Observation) -> Trial:
         seen.source, seen.time, seen.effort, seen.psi @ robot.parameters,
         seen.psi @ described.parameters, seen.cutoff, seen.rate,
     )  # fmt: skip
+
+
+def _refuse_unexplained(robot: Robot, trial: Trial) -> None:
+    """Refuse efforts that no parameters make: those of another joint, sign, unit or time."""
+    size = np.sqrt(np.mean(trial.measured**2, axis=0))
+    share = trial.residual() / np.maximum(size, 1e-300)
+    k = int(np.argmax(share))
+    if not share[k] < UNEXPLAINED:
+        raise InputError(
+            f'{trial.source}: expected efforts that some parameters of {robot.name} explain, got '
+            f'those of {robot.actuators[k]} of {size[k]:.3g} rms, of which '
+            f'{trial.residual()[k]:.3g} are left; check order, signs, units and zeros of '
+            'positions and efforts'
+        )
 
 
 def _delay(

@@ -69,7 +69,7 @@ def read_log(
     states and their efforts on ``topic``.
     """
     path = Path(path)
-    log = _read_csv(path) if path.suffix == '.csv' else Recording(path).joint_states(topic)
+    log = _read_csv(path) if path.suffix.lower() == '.csv' else Recording(path).joint_states(topic)
     return make_log(robot, log, path.name)
 
 
@@ -85,10 +85,13 @@ def make_log(robot: Robot, log: JointLog, source: str = 'recording') -> EffortLo
     time, position, effort = chosen.time, chosen.position, chosen.effort
     if len(time) < 2:
         raise InputError(f'{source}: expected a recording of a motion, got {len(time)} samples')
-    if len(effort) and np.isnan(effort).all():
+    # A driver that does not measure sends nothing, or the same number all the time.
+    silent = [name for name, e in zip(robot.actuators, effort.T)
+              if np.isnan(e).all() or (e == e[0]).all()]  # fmt: skip
+    if silent:
         raise InputError(
-            f'{source}: expected efforts of the actuators beside their positions, got none; '
-            'record joint states with effort'
+            f'{source}: expected efforts of the actuators beside their positions, got none of '
+            f'{", ".join(silent)}; record joint states with effort'
         )
     _refuse_gaps_in_values(robot, source, time, position, effort)
     if (np.diff(time) < 0.0).any():
@@ -156,8 +159,15 @@ def _refuse_positions(robot: Robot, log: EffortLog) -> None:
     if beyond.max() > 1.2:
         k = int(np.argmax(beyond))
         low, high = middle[k] - half[k], middle[k] + half[k]
-        tiny = np.abs(log.position / 1000.0 - middle).max(axis=0) / half
-        hint = '; they look 1000 times too large' if (tiny < 1.2).all() else ''
+        turns = [robot.model.joints[j].kind == 'revolute' for j in robot.model.actuators]
+        looks = [
+            name for name, factor in (
+                ('1000 times too large', 1000.0),
+                ('like degrees', np.where(turns, np.degrees(1.0), 1.0)),
+            )
+            if (np.abs(log.position / factor - middle).max(axis=0) < 1.2 * half).all()
+        ]  # fmt: skip
+        hint = f'; they look {" or ".join(looks)}' if looks else ''
         raise InputError(
             f'{log.source}: expected positions of {robot.actuators[k]} between {low:.4g} and '
             f'{high:.4g} (m or rad), got up to {np.abs(log.position[:, k]).max():.4g}{hint}; '
@@ -188,6 +198,11 @@ def _read_csv(path: Path) -> JointLog:
         raise InputError(
             f'{path.name}: expected a header with time, position[JOINT] and effort[JOINT], got '
             f'{",".join(header[:8]) or "nothing"}'
+        )
+    twice = sorted({cell for cell in header if header.count(cell) > 1})
+    if twice:
+        raise InputError(
+            f'{path.name}: expected every column once, got {", ".join(twice)} more than once'
         )
     table = np.full((len(rows) - 1, len(header)), np.nan)
     for k, row in enumerate(rows[1:]):

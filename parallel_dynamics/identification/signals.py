@@ -47,11 +47,7 @@ def automatic_cutoff(rate: float, position: Array) -> float:
 
 def low_pass(values: Array, rate: float, cutoff: float) -> Array:
     """Return values (N, ...) behind a zero-phase low-pass (Hz)."""
-    if not 0.0 < cutoff < 0.5 * rate:
-        raise InputError(
-            f'cutoff: expected between 0 and half of the sampling rate ({0.5 * rate:.4g} Hz), '
-            f'got {cutoff:g} Hz'
-        )
+    _refuse_cutoff(rate, cutoff)
     sections = signal.butter(ORDER, cutoff, fs=rate, output='sos')
     pad = min(len(values) - 1, int(3.0 * rate / cutoff))
     return np.asarray(signal.sosfiltfilt(sections, values, axis=0, padlen=pad))
@@ -59,6 +55,7 @@ def low_pass(values: Array, rate: float, cutoff: float) -> Array:
 
 def averaging_window(rate: float, cutoff: float) -> Array:
     """Return weights that sum to one of a symmetric low-pass, three periods of ``cutoff`` long."""
+    _refuse_cutoff(rate, cutoff)
     taps = max(3, 2 * int(1.5 * rate / cutoff) + 1)
     return np.asarray(signal.firwin(taps, cutoff, fs=rate))
 
@@ -68,3 +65,11 @@ def derivatives(time: Array, values: Array) -> tuple[Array, Array]:
     spline = make_interp_spline(time - time[0], values, k=5)
     t = time - time[0]
     return np.asarray(spline(t, 1)), np.asarray(spline(t, 2))
+
+
+def _refuse_cutoff(rate: float, cutoff: float) -> None:
+    if not 0.0 < cutoff < 0.5 * rate:
+        raise InputError(
+            f'cutoff: expected between 0 and half of the sampling rate ({0.5 * rate:.4g} Hz), '
+            f'got {cutoff:g} Hz'
+        )
