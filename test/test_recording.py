@@ -391,3 +391,25 @@ def test_commands_refuse_in_one_sentence(command, tmp_path, verb):
     result = command(verb, tmp_path / 'bad.mcap', check=False)
     assert result.returncode == 2 and not result.stdout
     assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+
+
+def test_a_gripper_beside_the_robot_and_a_stamp_of_zero(tmp_path):
+    """Stamps of a simulation begin at zero, long before the time at which a bag is recorded."""
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    kinds = ('sensor_msgs/msg/JointState', 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time')
+    state, header, stamp = (store.types[kind] for kind in kinds)
+    none = np.zeros(0)
+    with Writer(tmp_path / 'bag', version=8, storage_plugin=StoragePlugin.SQLITE3) as bag:
+        connection = bag.add_connection('/joint_states', state.__msgtype__, typestore=store)
+        for k in range(5):
+            for names in (['b', 'a'], ['hand']):
+                position = np.array([float(k), 10.0 + k][: len(names)])
+                message = state(header(stamp(k, 0), ''), names, position, none, none)
+                data = store.serialize_cdr(message, state.__msgtype__)
+                bag.write(connection, 10**18 + k, data)
+    recording = Recording(tmp_path / 'bag')
+    log = recording.joint_states(of=['a', 'b'])
+    assert log.names == ('b', 'a') and log.time.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert log.position.tolist() == [[k, 10.0 + k] for k in range(5)]
+    assert recording.joint_states().names == ('b', 'a', 'hand')
+    assert recording.joint_states(of=['nobody']).names == ('b', 'a', 'hand')

@@ -69,7 +69,9 @@ def read_log(
     states and their efforts on ``topic``.
     """
     path = Path(path)
-    log = _read_csv(path) if path.suffix.lower() == '.csv' else Recording(path).joint_states(topic)
+    if path.suffix.lower() == '.csv':
+        return make_log(robot, _read_csv(path), path.name)
+    log = Recording(path).joint_states(topic, robot.actuators)
     return make_log(robot, log, path.name)
 
 

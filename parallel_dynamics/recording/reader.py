@@ -33,7 +33,7 @@ class JointLog:
     Attributes
     ----------
     time : (N,)
-        Of the messages' stamps, or of their recording where they have none, s.
+        Of the messages' stamps, or of their recording where none has one, s.
     names : tuple of str
         Joints, the columns of the other arrays.
     position, velocity, effort : (N, n)
@@ -183,10 +183,15 @@ class Recording:
 
     # ---------------------------------------------------------------- as arrays
 
-    def joint_states(self, topic: str = 'joint_states') -> JointLog:
-        """Return the joint states of a topic as arrays; joints are those of all messages."""
+    def joint_states(self, topic: str = 'joint_states', of: Sequence[str] = ()) -> JointLog:
+        """Return the joint states of a topic as arrays; joints are those of all messages.
+
+        Messages that name none of the joints ``of`` are left out, where there are others: a
+        gripper may publish beside the robot.
+        """
         self._expect(topic, messages.JOINT_STATE)
         found = list(self.messages(topic))
+        found = [(t, m) for t, m in found if not set(of).isdisjoint(m.name)] or found
         names = list(dict.fromkeys(name for _, m in found for name in m.name))
         arrays = {key: np.full((len(found), len(names)), np.nan)
                   for key in ('position', 'velocity', 'effort')}  # fmt: skip
@@ -249,7 +254,9 @@ class Recording:
 
     @staticmethod
     def _times(found: Sequence[tuple[int, Any]]) -> Array:
-        return np.array([stamp_ns(message) or time_ns for time_ns, message in found]) / 1e9
+        # A simulation's first stamp is zero; zeros alone are stamps that nobody set.
+        stamps = [stamp_ns(message) for _, message in found]
+        return np.array(stamps if any(stamps) else [time_ns for time_ns, _ in found]) / 1e9
 
 
 def stamp_ns(message: Any) -> int:
