@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from robots import load
 from scipy.spatial.transform import Rotation
 
 import parallel_dynamics as pd
@@ -60,7 +61,19 @@ JUMPS = {'trapezoidal'}  # where the acceleration jumps between two samples
 
 @pytest.mark.parametrize('name', TRAJECTORIES)
 def test_rates_are_derivatives(name):
-    trajectory = TRAJECTORIES[name]
+    check_rates(TRAJECTORIES[name])
+
+
+@pytest.mark.parametrize('label', ['three_rps', 'three_ups_passive_leg', 'delta'])
+def test_rates_are_derivatives_on_closures(label):
+    """Also where closures turn the platform away from the orientation that is asked for."""
+    robot = load(f'irregular_{label}')
+    length = robot.engine.packed.system[0]['length']
+    size = 0.1 * np.array([length, -length, length, 1.0, 1.5, -1.2])
+    check_rates(tr.on_closures(robot, tr.swing(robot.home, size, 2.0)))
+
+
+def check_rates(trajectory):
     h = 1e-6 * trajectory.duration
     t = np.linspace(0.013, trajectory.duration - 0.017, 41)
     a, b, m = trajectory.sample(t - h), trajectory.sample(t + h), trajectory.sample(t)

@@ -101,10 +101,17 @@ class Hold(Trajectory):
         return np.tile(self._row, (len(times), 1))
 
 
+TURNED = 1e-12
+"""Difference of rotation matrices below which closures have not turned the platform."""
+
+
 class OnClosures(Trajectory):
     """A trajectory put on the closures of a robot with fewer than six degrees of freedom.
 
     Independent components are kept, the others follow from the closures (``Robot.project``).
+    Where closures turn the platform away from the orientation given, its rates turn with it, so
+    that they remain the derivatives of the pose: exactly where closures turn it about one of the
+    base's axes, to second order of the angle where about two.
     """
 
     def __init__(self, robot: Robot, trajectory: Trajectory) -> None:
@@ -117,7 +124,19 @@ class OnClosures(Trajectory):
         rows = self.trajectory.rows(times)
         if self.robot.dof == 6:
             return rows
-        return self.robot.project(PlatformMotion._wrap(rows)).data
+        found = self.robot.project(PlatformMotion._wrap(rows))
+        turn = found.rotation @ np.swapaxes(rows[:, 3:12].reshape(-1, 3, 3), 1, 2)
+        if np.abs(turn - np.eye(3)).max(initial=0.0) < TURNED:
+            return found.data
+        # R = turn R0, so w = turn w0 + u and w' = turn w0' + u x turn w0 + u', where u, the rate
+        # of the turn, has no independent components.
+        rates = np.array(rows[:, 12:])
+        rates[:, 3:6] = np.einsum('nik,nk->ni', turn, rates[:, 3:6])
+        rates[:, 9:12] = np.einsum('nik,nk->ni', turn, rates[:, 9:12])
+        found = self.robot.project(found.replace(rates[:, :6], rates[:, 6:]))
+        rate_of_turn = found.angular_velocity - rates[:, 3:6]
+        rates[:, 9:12] += np.cross(rate_of_turn, rates[:, 3:6])
+        return self.robot.project(found.replace(rates[:, :6], rates[:, 6:])).data
 
 
 def on_closures(robot: Robot, trajectory: Trajectory) -> Trajectory:
