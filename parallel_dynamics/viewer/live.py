@@ -145,10 +145,12 @@ class LivePage:
             return
         if self._times and time < self._times[-1]:
             self.clear()  # somebody set the clock back
-        if not self._times or time > self._times[-1]:
+        since = time - self._times[-1] if self._times else np.inf
+        if since > 0.0:
+            self._actual.append(motion.position)
+        if since >= self.history / PLOT_POINTS:  # so many points are to last for so long
             self._times.append(time)
             self._efforts.append(self.shown.efforts)
-            self._actual.append(motion.position)
         with self.server.atomic():
             self.scene.show(self.shown)
             if base is not None:
