@@ -95,6 +95,9 @@ class Engine:
             self._joints_out, self._report, 0, 0,
         )  # fmt: skip
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Engine, (self.model, self.dof, self.independent)
+
     # ---------------------------------------------------------------- calling kernels
 
     @property

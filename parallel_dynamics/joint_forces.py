@@ -247,6 +247,9 @@ class JointForceSolver:
         self._call: Any = None
         self._regress: Any = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JointForceSolver, (self.engine, self.mobility)
+
     @property
     def groups(self) -> tuple[SharedLoad, ...]:
         """Joints and closures that share self-stress anywhere in the workspace."""

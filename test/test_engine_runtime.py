@@ -36,6 +36,16 @@ def test_a_robot_can_be_pickled():
         copy.inverse_dynamics(m), robot.inverse_dynamics(m), rtol=1e-9, atol=1e-9)
 
 
+def test_joint_forces_can_be_pickled():
+    """A pool of processes sends them back, with names, flags and words."""
+    robot = load('orthoglide')
+    forces = robot.joint_forces(random_motion(robot, np.random.default_rng(3), batch=2))
+    copy = pickle.loads(pickle.dumps(forces))
+    assert np.array_equal(copy.array, forces.array)
+    assert np.array_equal(copy.determinate_array, forces.determinate_array)
+    assert (copy.names, copy.report()) == (forces.names, forces.report())
+
+
 def test_motions_cannot_be_changed():
     m = load('delta').home
     with pytest.raises(ValueError, match='read-only'):
