@@ -181,3 +181,24 @@ def test_a_joint_axis_is_kept_to_the_last_digit(axis):
     np.testing.assert_allclose(r[:, 2], np.array(axis) / np.linalg.norm(axis), atol=4e-16)
     np.testing.assert_allclose(r @ r.T, np.eye(3), atol=1e-15)
     assert np.linalg.det(r) > 0.0
+
+
+@pytest.mark.parametrize('left', [0.1, 0.01, 0.002])
+def test_solutions_are_followed_up_to_a_turning_point(left):
+    """Shortly before it, poses and joints go with the root of the way that is left."""
+    # Forward: a 3-RPS that tilts up to where locked actuators no longer hold it (staicu_3rps).
+    robot = load('three_rps')
+    tilt = Rotation.from_euler('x', np.radians(21.8276) * (1.0 - left)).as_matrix()
+    m = robot.project(pd.PlatformMotion(robot.home.position, tilt @ robot.home.rotation))
+    q = robot.inverse_kinematics(m).position[list(robot.model.actuators)]
+    found = robot.solve_forward_kinematics(q)
+    np.testing.assert_allclose(found.motion.data[:12], m.data[:12], atol=1e-9)
+    # Inverse: an arm of six joints that is turned up to its own singularity.
+    robot = load('serial_arm')
+    way = np.array([0.0, -2.5, 0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(pd.SingularityError) as refused:
+        robot.forward_kinematics(way)
+    q = (1.0 - left) * refused.value.evidence['fraction'] * way
+    m = robot.forward_kinematics(q)
+    robot.engine.forget()  # from home, not from where forward kinematics ended
+    np.testing.assert_allclose(robot.inverse_kinematics(m).position, q, atol=1e-8)

@@ -29,6 +29,8 @@ from parallel_dynamics.kernels.layout import (
 from parallel_dynamics.kernels.linear import orientation, solve_in_place
 from parallel_dynamics.kernels.position import (
     CONTRACTION,
+    MOST_STRIDES,
+    SHORTEST_STRIDE,
     TRUSTED_STEP,
     leg_residual,
     place_joints,
@@ -263,7 +265,7 @@ def forward_one(
         start[i] = coordinates[s['actuator'][i]]['q']
     fraction = 0.0
     stride = 1.0
-    while fraction < 1.0:
+    for _ in range(MOST_STRIDES):
         target = min(1.0, fraction + stride)
         remember(bodies, coordinates, memory, count)
         for i in range(dof):
@@ -276,13 +278,16 @@ def forward_one(
             fraction = target
             stride = min(1.0, 2.0 * stride)
             sign *= renew_components(s, legs, rows, pull, stack, w)
+            if fraction == 1.0:
+                break
         else:
             recall(bodies, coordinates, memory, count)
             stride *= 0.5
-            if stride < 1e-3:
-                w['fraction'] = fraction
-                return status
-    w['fraction'] = 1.0
+            if stride < SHORTEST_STRIDE:
+                break
+    w['fraction'] = fraction
+    if fraction < 1.0:
+        return UNREACHABLE if status == OK else status
     orthonormalise(bodies[1])
     for m in range(24):
         out[m] = 0.0

@@ -34,6 +34,14 @@ CONTRACTION = 0.3
 Kantorovich's theorem: below about a quarter there is one solution near the start, it is the one
 that Newton finds, and no singularity lies between; so the working mode is that of the start.
 """
+SHORTEST_STRIDE = 1e-7
+"""Part of the way below which no stride of a continuation is tried.
+
+Before a turning point a mechanism moves with the root of what is left of the way, so that strides
+must shrink with it: this one comes as near as some thousands in the condition number.
+"""
+MOST_STRIDES = 2000
+"""Strides of a continuation, good and bad, after which the way counts as too hard."""
 
 
 @kernel
@@ -428,7 +436,7 @@ def follow_leg(
         coordinates[start + k]['q'] = 0.0
     fraction = 0.0
     stride = 0.25
-    while fraction < 1.0:
+    for _ in range(MOST_STRIDES):
         goal = min(1.0, fraction + stride)
         place_between(system, bodies, target, goal)
         for k in range(n):
@@ -453,11 +461,13 @@ def follow_leg(
         if good:
             fraction = goal
             stride = min(0.5, 2.0 * stride)
+            if fraction == 1.0:
+                break
         else:
             for k in range(n):
                 coordinates[start + k]['q'] = saved[k]
             stride *= 0.5
-            if stride < 2e-4:
+            if stride < SHORTEST_STRIDE:
                 break
     work['fraction'] = fraction
     place_platform(bodies, target)
