@@ -16,6 +16,7 @@ from parallel_dynamics.simulation import (
     Spring,
     StepTooLarge,
 )
+from parallel_dynamics.simulation.plant import BRAKING
 
 
 @pytest.fixture(scope='module')
@@ -283,6 +284,22 @@ def test_plant_compensates_gravity_on_a_tilted_base():
     plant.base = pd.BaseMotion(turn)
     plant.advance(200)
     assert apart(plant.simulator.state, robot.home, robot) < 1e-9
+
+
+@pytest.mark.parametrize('name', ['gough_stewart', 'three_rps', 'delta'])
+def test_brakes_of_the_watchdog_bring_a_robot_to_rest(name):
+    """Speeds fall by a factor of e in each time constant, and then the robot stays."""
+    robot = robots.load(name)
+    plant = Plant(pd.Simulator(robot, friction='none'), watchdog=0.1, fallback='brake')
+    plant.command(np.zeros(robot.dof))
+    plant.advance(100)
+    falling = np.abs(plant.simulator.state.twist).max()
+    plant.advance(round(1e3 * BRAKING))
+    assert np.abs(plant.simulator.state.twist).max() == pytest.approx(falling / np.e, rel=0.1)
+    plant.advance(1000)
+    rest = plant.simulator.state
+    plant.advance(1000)
+    assert apart(plant.simulator.state, rest, robot) < 1e-6
 
 
 def test_plant_turns_a_wrench_with_the_platform(robot):

@@ -35,8 +35,11 @@ def declare_clock(node: Any) -> None:
         'watchdog', 0.2, 'Simulated seconds without commands until watchdog_action; 0 for never. '
         'In lock-step there is none.', minimum=0.0, maximum=1e6, change=node.change_watchdog,
     )  # fmt: skip
-    declare('watchdog_action', 'gravity', 'Efforts when commands stay away.', choices=FALLBACKS,
-            change=node.change_watchdog_action)  # fmt: skip
+    declare(
+        'watchdog_action', 'brake', 'Efforts when commands stay away: none, those that hold the '
+        'weight (what moves goes on moving), or those that also slow the robot down to rest.',
+        choices=FALLBACKS, change=node.change_watchdog_action,
+    )  # fmt: skip
     declare('command_limits', 'clamp', 'What to do with efforts beyond the limits of the URDF.',
             choices=('clamp', 'refuse', 'off'), fixed=True)  # fmt: skip
     declare('step_count', 1, 'Integration steps of one call of ~/step.', minimum=1,

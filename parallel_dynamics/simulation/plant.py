@@ -27,8 +27,10 @@ from parallel_dynamics.simulation.simulator import Simulator
 from parallel_dynamics.simulation.snapshot import Snapshot
 from parallel_dynamics.spatial import Array
 
-FALLBACKS = ('zero', 'gravity')
+FALLBACKS = ('zero', 'gravity', 'brake')
 """What a watchdog can put in the place of commands that do not come."""
+BRAKING = 0.05
+"""Seconds in which 'brake' slows the platform down by a factor of e."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,8 @@ class Plant:
         Simulated seconds without a command after which ``fallback`` takes over; 0 for never.
     fallback : str
         'zero': no efforts. 'gravity': those that hold the platform against its weight where it
-        is, in the attitude that the base has.
+        is, in the attitude that the base has. 'brake': those, and what slows it down to rest; a
+        platform that moves goes on moving under its weight compensated alone.
     brakes : bool
         From a reset to the first command the brakes hold the robot at rest while time passes.
         Without brakes the fallback acts at once.
@@ -167,6 +170,8 @@ class Plant:
         if self.fallback == 'zero':
             return zero
         try:
+            if self.fallback == 'brake':
+                return self.simulator.braking_efforts(BRAKING, self.base)
             return self.simulator.gravity_efforts(self.base)
         except ParallelDynamicsError:
             return zero  # nothing holds the platform in a singular pose

@@ -609,7 +609,18 @@ class Simulator:
 
         Of the motion of the base its attitude counts.
         """
-        still = self.state.replace(np.zeros(6), np.zeros(6))
+        return self._holding(self.state.replace(np.zeros(6), np.zeros(6)), base)
+
+    def braking_efforts(self, time: float, base: BaseMotion | None = None) -> Array:
+        """Return the efforts (n,) that slow the platform down, by a factor of e in ``time`` (s).
+
+        At rest they hold it there. Friction helps: it is not made up for. Of the motion of the
+        base its attitude counts.
+        """
+        return self._holding(self.state.replace(np.zeros(6), -self.state.twist / time), base)
+
+    def _holding(self, motion: PlatformMotion, base: BaseMotion | None) -> Array:
+        """Return the efforts (n,) of a motion in the pose that the run is in."""
         engine, first = self.robot.engine, stages.COORDINATES
         joints = self._states[0, first : first + self._coordinates]
         if base is not None and not isinstance(base, BaseMotion):
@@ -618,7 +629,7 @@ class Simulator:
         engine.coordinates['q'][: self._coordinates] = joints
         engine.work['warm'] = layout.TRUSTED  # the engine goes on from the joints of this run
         try:
-            return self.robot.inverse_dynamics(still, None, tilt)
+            return self.robot.inverse_dynamics(motion, None, tilt)
         finally:
             engine.forget()
 
