@@ -109,6 +109,8 @@ def test_every_kind_is_smooth_and_within_limits(tmp_path):
         own.peer.set_parameters('trajectory_source', poses=[], kind='quintic', speed=100.0)
         node.wait_for_line('cannot follow')
         check(own.next())
+        began = [line for line in node.output.splitlines() if ' begins: ' in line]
+        assert 'trapezoidal' in began[-1]
         assert own.peer.call(Trigger, 'trajectory_source/stop').success
         own.peer.wait_for(lambda: own.received and len(own.received[-1].points) == 1, 'a stop')
         assert own.peer.call(Trigger, 'trajectory_source/start').success

@@ -63,7 +63,7 @@ class TrajectorySourceNode(RobotNode):
     def __init__(self) -> None:
         super().__init__('trajectory_source')
         self._declare()
-        self.motion = self._make()
+        self.motion, self.kind = self._make(), self.parameters['kind']
         self._reader = messages.JointReader(self.robot.actuators)
         self._pose: PlatformMotion | None = None
         self._running: tuple[Trajectory, float] | None = None
@@ -151,7 +151,7 @@ class TrajectorySourceNode(RobotNode):
         """Make another motion; what cannot be followed is refused, and the last one stays."""
         self._changed = False
         try:
-            self.motion = self._make()
+            self.motion, self.kind = self._make(), self.parameters['kind']
         except pd.ParallelDynamicsError as error:
             self.refused['parameters'] += 1
             self.get_logger().warning(f'{error}; the last motion stays')
@@ -236,14 +236,14 @@ class TrajectorySourceNode(RobotNode):
     def _say(self, trajectory: Trajectory) -> None:
         self._running = (trajectory, self.now())
         self.get_logger().info(
-            f'{self.parameters["kind"]} {self._done + 1} begins: {trajectory.duration:.3f} s'
+            f'{self.kind} {self._done + 1} begins: {trajectory.duration:.3f} s'
         )
 
     # ------------------------------------------------------------ services
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._begin_anew()
-        response.success, response.message = True, f'{self.parameters["kind"]} begins'
+        response.success, response.message = True, f'{self.kind} begins'
         return response
 
     def _stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -262,7 +262,7 @@ class TrajectorySourceNode(RobotNode):
         """Return what is going on."""
         p, level, message = self.parameters, OK, 'waiting'
         if self._running is not None:
-            message = f'{p["kind"]} is running'
+            message = f'{self.kind} is running'
         elif 0 < p['repeat'] <= self._done:
             message = f'done: {self._done} of {p["repeat"]}'
         elif self._stopped:
@@ -272,7 +272,7 @@ class TrajectorySourceNode(RobotNode):
         elif self._pose is None:
             level, message = WARN, 'no joint states: unknown where the platform is'
         values = {
-            'kind': p['kind'], 'output': p['output'], 'duration (s)': self.motion.duration,
+            'kind': self.kind, 'output': p['output'], 'duration (s)': self.motion.duration,
             'done': self._done, 'repeat': p['repeat'],
         }  # fmt: skip
         yield self.status('motion', level, message, values)

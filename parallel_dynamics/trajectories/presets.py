@@ -132,6 +132,8 @@ def preset(
     positive('duration', duration)
     positive('size', size)
     if kind == 'file':
+        if not file:
+            raise InputError(f'file: expected the path of a CSV file of motions, got {file!r}')
         found: Trajectory = read_trajectory(file)
     elif kind == 'paper':
         found = curves.paper_motion(here, paper, size)
