@@ -251,9 +251,13 @@ def test_life_cycle_and_services():
             assert change(Transition.TRANSITION_CLEANUP)
             assert state() == 'unconfigured'
             assert len(bench.efforts) <= count + 1
+        client = bench.peer.node.create_client(GetState, 'controller/get_state')
+        assert client.wait_for_service(ros_process.PATIENCE)
         code, _ = bench.node.stop()
         assert code == 0
         assert 'Traceback' not in bench.node.output
+        # It takes leave: whoever only goes missing is believed to be there for 20 s.
+        bench.peer.wait_for(lambda: not client.service_is_ready(), 'its leave', timeout=10.0)
     finally:
         bench.close()
 

@@ -103,3 +103,12 @@ class LifecycleRobotNode(LifecycleNodeMixin, RobotNode):  # type: ignore[misc]
         """Stop working before the process ends."""
         if self.is_active:
             self.deactivate()
+
+    def destroy_node(self) -> None:
+        """Take leave of the others, with the services of the life cycle as well.
+
+        rclpy keeps those until the interpreter ends; a process that ends sooner would leave them
+        behind, and who calls them then waits for ever.
+        """
+        super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()
