@@ -95,6 +95,8 @@ def test_what_cannot_be_followed_is_refused_with_the_reason():
         tracker.set_point(up(0.02), 0.0)
     with pytest.raises(pd.LimitError, match='old'):
         tracker.set_point(robot.home, 5.0, 1.0)
+    with pytest.raises(pd.LimitError, match='ahead'):
+        tracker.set_point(robot.home, 5.0, 50.0)
     assert tracker.activity is Activity.HOLDING
 
 

@@ -160,7 +160,7 @@ def test_one_process_compiles_and_others_wait(repository, tmp_path):
     assert list(folder.rglob('*.solve_chain-*.nbc'))
 
 
-def test_an_entry_point_shares_no_code_with_others(monkeypatch):
+def test_an_entry_point_shares_no_code_with_others(monkeypatch, tmp_path):
     """Linked by name, its results would depend on what a process compiled or loaded before."""
     import numba
 
@@ -169,6 +169,8 @@ def test_an_entry_point_shares_no_code_with_others(monkeypatch):
     if numba.config.DISABLE_JIT:
         pytest.skip('nothing is compiled')
 
+    # Code from the cache cannot be looked at.
+    monkeypatch.setattr(compiler, 'cache_folder', lambda module: tmp_path)
     again = compiler.entry(chain.solve_chain.py_func)
     joints, motion, values = np.zeros(3, chain.CHAIN_JOINT), np.zeros((1, 24)), np.zeros(3)
     compiler.entry_point(again, joints, motion, values, values, np.zeros((24, 12)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
@@ -52,3 +53,17 @@ def test_a_result_that_comes_too_late_is_told_as_failed(work):
     refused = pd.UnreachableError('not from here')
     assert outcome(work, lambda: 7, lambda _: fail(refused)) == ('failed', 'not from here')
     assert outcome(work, lambda: 8) == ('done', 8)
+
+
+@pytest.mark.parametrize('said', [True, False])
+def test_a_job_that_a_newer_one_replaces_is_told_if_it_was_asked_for(work, said):
+    busy, told, done = threading.Event(), [], []
+    work.submit('b', lambda: busy.wait(5.0), lambda _: None, told.append)
+    work.submit('a', lambda: 'older', done.append, told.append, said)
+    work.submit('a', lambda: 'newer', done.append, told.append, said)
+    busy.set()
+    deadline = time.monotonic() + 5.0
+    while not done and time.monotonic() < deadline:
+        work.collect()
+        time.sleep(0.001)
+    assert done == ['newer'] and len(told) == said

@@ -225,6 +225,11 @@ class Tracker:
                 f'set-point: it is {now - measured_at:.3f} s old (expected below '
                 f'{self.settings.stream_timeout:g} s)'
             )
+        if stamp is not None and stamp - now > self.settings.stream_timeout:
+            raise LimitError(
+                f'set-point: its time is {stamp - now:.3f} s ahead (expected at most '
+                f'{self.settings.stream_timeout:g} s); send what is to begin later as a trajectory'
+            )
         goal = self._projected(np.array(target.data))
         self._refuse_unreachable(goal)
         here = self._motion(now)

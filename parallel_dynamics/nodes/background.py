@@ -29,13 +29,18 @@ class BackgroundWork:
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def submit(self, kind: str, job: Job, done: Outcome, failed: Outcome) -> None:
-        """Do a job as soon as the thread is free."""
+    def submit(
+        self, kind: str, job: Job, done: Outcome, failed: Outcome, said: bool = True
+    ) -> None:
+        """Do a job as soon as the thread is free.
+
+        Without ``said`` nobody is told when it is dropped: nobody had asked for it.
+        """
         with self._lock:
             dropped = self._waiting.pop(kind, None)
             self._waiting[kind] = (job, done, failed)
             self._lock.notify()
-        if dropped is not None:
+        if dropped is not None and said:
             reason = 'a newer one came before it was looked at'
             self._finished.put((dropped[2], reason, dropped[2]))
 

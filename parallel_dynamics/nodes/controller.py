@@ -261,7 +261,8 @@ class ControllerNode(LifecycleRobotNode):
             )
 
         self.work.submit('joint_trajectory', job, self._trajectory_out.publish,
-                         lambda reason: self.refuse('joint_trajectory', reason))  # fmt: skip
+                         lambda reason: self.refuse('joint_trajectory', reason),
+                         said=False)  # fmt: skip
 
     # ------------------------------------------------------------ states
 
