@@ -242,7 +242,8 @@ def _alone(function: Any) -> Iterator[None]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                level = logging.WARNING if function.__name__ in SLOW else logging.INFO
+                # Nobody waits for long where it only has to be read.
+                level = logging.WARNING if _is_slow(function) else logging.INFO
                 what = SLOW.get(function.__name__, function.__name__)
                 _LOG.log(level, 'waiting for another process that compiles %s', what)
                 fcntl.flock(file, fcntl.LOCK_EX)
@@ -261,10 +262,15 @@ SLOW = {
 
 def _announce(function: Any) -> None:
     """Say on the log that a kernel is compiled for which there is no cache yet."""
-    name = function.py_func.__name__
-    folder = cache_folder(function.py_func.__module__.rpartition('.')[2])
-    if name in SLOW and not (folder and any(folder.rglob(f'*.{name}-*.nbi'))):
+    if _is_slow(function):
         _LOG.warning(
             'compiling %s for the first time on this machine: up to half a minute, once',
-            SLOW[name],
+            SLOW[function.__name__],
         )
+
+
+def _is_slow(function: Any) -> bool:
+    """Return whether a kernel takes its time to compile, and has not been on this machine."""
+    name = function.__name__
+    folder = cache_folder(function.py_func.__module__.rpartition('.')[2])
+    return name in SLOW and not (folder and any(folder.rglob(f'*.{name}-*.nbi')))
