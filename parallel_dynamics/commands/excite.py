@@ -17,7 +17,7 @@ NAME = 'excite'
 HELP = 'find a periodic motion for identification, within all limits, and write it as CSV'
 EXAMPLES = (
     'parallel-dynamics excite delta --output exciting.csv',
-    'parallel-dynamics excite delta --budget 20 --periods 2 --simulate run.mcap --json',
+    'parallel-dynamics excite delta --budget 5 --periods 2 --simulate run.mcap --json',
 )
 UNITS = {'condition': '', 'raw_condition': '', 'period': 's', 'duration': 's'}
 
