@@ -47,6 +47,8 @@ from parallel_dynamics.kernels.stages import (
 from parallel_dynamics.kernels.velocity import renew_components, use_own_components
 
 TOO_FAR = 0.2  # rad, or characteristic lengths: a joint that jumped to another solution
+LOST_PIVOT = 1e-6
+"""Ratio of a leg's pivots below which its rates are lost, and their kinetic energy with them."""
 EIGHTH = 1  # which of the tableaus is DOP853; 0 is the one of the fixed step
 
 
@@ -61,6 +63,8 @@ def arrived(
     for i in range(s['legs']):
         worst = max(worst, leg_residual(legs[i], closures, bodies, pull, 6))
     report[2] = max(report[2], worst)
+    if w['leg_pivot'] < LOST_PIVOT:
+        return CLOSURE_LOST
     if settings['singular'] > 0.0:
         length = s['length']
         sign = orientation(w['LS'], w['M'], n)
