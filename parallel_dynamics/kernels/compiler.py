@@ -42,6 +42,9 @@ _LOCK = threading.Lock()
 _ENTRY_POINTS: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
 
+LEVEL = 2
+"""LLVM's level of optimisation: a third one takes a tenth more time to compile and gains none."""
+
 _IMPORT = re.compile(r'^from parallel_dynamics\.(kernels\.)?(\w+) import', re.MULTILINE)
 
 
@@ -86,7 +89,11 @@ class _OwnLowering(NativeLowering):  # type: ignore[misc]
         usual = library._optimize_final_module
         library._optimize_final_module = lambda: self.finish(library, usual)
         state.library = library
-        return super().run_pass(state)
+        before, numba.config.OPT = numba.config.OPT, LEVEL
+        try:
+            return super().run_pass(state)
+        finally:
+            numba.config.OPT = before
 
     def finish(self, library: Any, usual: Callable[[], None]) -> None:
         """Do what is to be done once all that the function calls is linked in."""
