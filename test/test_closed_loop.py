@@ -157,7 +157,7 @@ def test_every_robot_follows(name):
     """A tenth of the platform's mass too much costs less than 1 %; feed-forward is worth it."""
     robot = load(name)
     inertia = robot.model.bodies[PLATFORM].inertia
-    long = trajectories.preset(robot, 'swing', duration=3.0, size=0.9)
+    long = trajectories.preset(robot, 'swing', duration=2.5, size=0.9)
     short = trajectories.preset(robot, 'swing', duration=1.2, size=0.9)
     wrong = {'payload_mass': 0.1 * inertia.mass, 'payload_com': inertia.com.tolist()}
     with ClosedLoop(name, mode='computed_torque', **wrong) as loop:
