@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 import sys
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -50,6 +51,8 @@ from parallel_dynamics.trajectories import (
 
 LOOK = 20.0
 """Hz, at which the node sees whether it is time for the next motion."""
+SETTLED = 1.0
+"""Seconds (of the wall) without a new reader after which all count as found."""
 FEWEST = 50
 """Points of a whole trajectory."""
 BRAKE = 0.5
@@ -70,6 +73,7 @@ class TrajectorySourceNode(RobotNode):
         self._done = 0
         self._stopped = False
         self._seen_at = -np.inf
+        self._readers, self._readers_since = 0, time.monotonic()
         self._out = self.announce(MultiDOFJointTrajectory, 'desired_trajectory')
         self.listen(JointState, 'joint_states', self._take_joint_states)
         self.create_service(Trigger, '~/start', self._start)
@@ -190,7 +194,7 @@ class TrajectorySourceNode(RobotNode):
             self._running, self._pose = None, None
             self._done += 1
         over = 0 < self.parameters['repeat'] <= self._done
-        if over or self._stopped or self._pose is None or not self._out.get_subscription_count():
+        if over or self._stopped or self._pose is None or not self._heard():
             return None
         try:
             goal, speed = self.motion.at(0.0), self.parameters['approach_speed']
@@ -200,6 +204,16 @@ class TrajectorySourceNode(RobotNode):
             self._pose = None
             return None
         return self.motion if way is None else Joined([way, self.motion])
+
+    def _heard(self) -> bool:
+        """Return whether somebody listens, and nobody else has just begun to.
+
+        A recorder, say, may be found before the controller, which would miss a whole trajectory.
+        """
+        readers, now = self._out.get_subscription_count(), time.monotonic()
+        if readers != self._readers:
+            self._readers, self._readers_since = readers, now
+        return bool(readers) and now - self._readers_since > SETTLED
 
     # ------------------------------------------------------------ publishing
 
