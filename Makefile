@@ -5,8 +5,8 @@
 # Set by ROS 2 wheels in another environment's Python; inherited, it would break this one's.
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-# One test process more than cores: those that talk to nodes wait more than they work.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# 'auto' is one test process for each core.
+JOBS ?= auto
 ROBOT ?= gough_stewart
 MODE ?= computed_torque
 ARGS ?=
